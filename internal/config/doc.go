@@ -1,0 +1,21 @@
+// Package config owns what agent.yaml, config.yaml and .env say: the typed
+// view of every key, its defaults and rules, loading, environment
+// substitution, merging, and which runtime an agent resolves to. Every problem
+// it finds carries a file, line and column. It refuses to know what a
+// provider, store or runtime can do: that is said by their own rooms (see
+// package check).
+//
+// The YAML tree is the truth and the types are a view of it. One set of struct
+// tags drives the decoder, the JSON Schema and docs/keys.md:
+//
+//	key      the YAML key
+//	default  the value when the key is absent, as a YAML scalar or flow value
+//	rule     comma-separated bounds: required, nonblank, strict (a real
+//	         boolean only), min=N, max=N, gt=N, minitems=N, maxitems=N,
+//	         minlen=N, finite, name (tool name), open (unknown keys allowed)
+//	ours     "true" when the Python edition does not know the key
+//	doc      one sentence: what the key does
+//
+// A field of pointer type is nil when the key is absent or null and has no
+// default.
+package config

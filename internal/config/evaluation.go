@@ -1,0 +1,196 @@
+package config
+
+// Evaluations says how answers are scored.
+type Evaluations struct {
+	Block
+	Model     *Model     `key:"model" doc:"The judge; absent, the agent's model."`
+	Metrics   []Metric   `key:"metrics" rule:"required,minitems=1" doc:"The metrics of every test case."`
+	Optimizer *Optimizer `key:"optimizer" doc:"What holodeck test optimize changes and aims at."`
+}
+
+// Metric is one metric: a *StandardMetric, *GEvalMetric, *RAGMetric or
+// *CodeMetric, chosen by its type key, which defaults to standard.
+type Metric interface {
+	// Base returns what every metric has.
+	Base() *MetricBase
+	// Name is the metric's name in reports.
+	Name() string
+}
+
+// MetricBase is what every metric has.
+type MetricBase struct {
+	Block
+	Type        MetricType `key:"type" default:"standard" doc:"The family of the metric."`
+	Enabled     bool       `key:"enabled" default:"true" doc:"Whether it is computed."`
+	FailOnError bool       `key:"fail_on_error" default:"false" doc:"Whether an error of the metric fails the case; written as false, it does not."`
+	OnMissing   OnEvent    `key:"on_missing" ours:"true" default:"fail" doc:"What a metric counts as whose input was expected and did not come."`
+	OnError     OnEvent    `key:"on_error" ours:"true" default:"fail" doc:"What a metric counts as that ended in an error."`
+}
+
+// Base implements Metric.
+func (b *MetricBase) Base() *MetricBase { return b }
+
+// OnEvent is what a metric counts as that gave no score.
+type OnEvent string
+
+// Values implements the enumeration.
+func (OnEvent) Values() []string { return []string{"fail", "ignore"} }
+
+// MetricType is the family of a metric.
+type MetricType string
+
+// The families.
+const (
+	MetricStandard MetricType = "standard"
+	MetricGEval    MetricType = "geval"
+	MetricRAG      MetricType = "rag"
+	MetricCode     MetricType = "code"
+)
+
+// Values implements the enumeration.
+func (MetricType) Values() []string { return []string{"standard", "geval", "rag", "code"} }
+
+// StandardMetric compares the answer with what is known of it.
+type StandardMetric struct {
+	MetricBase
+	Metric                    StandardName `key:"metric" rule:"required" doc:"Which one."`
+	Threshold                 *float64     `key:"threshold" rule:"finite" doc:"Lowest score that passes."`
+	Scale                     *int         `key:"scale" rule:"gt=0" doc:"Highest mark a judge gives."`
+	Model                     *Model       `key:"model" doc:"The judge of this metric."`
+	RetryOnFailure            *int         `key:"retry_on_failure" rule:"min=1,max=3" doc:"How often an error is tried again."`
+	TimeoutMS                 *int         `key:"timeout_ms" rule:"gt=0" doc:"Milliseconds the metric may take."`
+	CustomPrompt              *string      `key:"custom_prompt" doc:"What the judge is told instead of the built-in text."`
+	CaseInsensitive           bool         `key:"case_insensitive" default:"false" doc:"Letter case does not count (equality, contains)."`
+	StripWhitespace           bool         `key:"strip_whitespace" default:"false" doc:"Runs of white space count as one blank (equality, contains)."`
+	StripPunctuation          bool         `key:"strip_punctuation" default:"false" doc:"ASCII punctuation does not count (equality, contains)."`
+	AbsoluteTolerance         float64      `key:"absolute_tolerance" default:"1e-6" rule:"min=0,finite" doc:"Largest difference that passes (numeric)."`
+	RelativeTolerance         float64      `key:"relative_tolerance" default:"0" rule:"min=0,finite" doc:"Largest difference that passes, as a share of the expected value (numeric)."`
+	AcceptPercent             bool         `key:"accept_percent" default:"false" doc:"5% reads as 0.05 (numeric)."`
+	AcceptThousandsSeparators bool         `key:"accept_thousands_separators" default:"false" doc:"1,000 reads as 1000 (numeric)."`
+	ResponsePath              *string      `key:"response_path" doc:"Path to a value inside a JSON answer, such as items[0].price."`
+}
+
+// Name implements Metric.
+func (m *StandardMetric) Name() string { return string(m.Metric) }
+
+// StandardName is a standard metric.
+type StandardName string
+
+// Values implements the enumeration.
+func (StandardName) Values() []string {
+	return []string{
+		"groundedness", "relevance", "coherence", "fluency", "bleu", "rouge", "meteor", "f1", "f1_score",
+		"equality", "numeric", "contains",
+	}
+}
+
+// GEvalMetric asks a judge by criteria.
+type GEvalMetric struct {
+	MetricBase
+	Title            string       `key:"name" rule:"required,nonblank" doc:"Its name in reports."`
+	Criteria         string       `key:"criteria" rule:"required,nonblank" doc:"What is judged."`
+	EvaluationSteps  []string     `key:"evaluation_steps" doc:"How; absent, the judge writes the steps."`
+	EvaluationParams []GEvalParam `key:"evaluation_params" default:"[actual_output]" doc:"What the judge sees."`
+	StrictMode       bool         `key:"strict_mode" default:"false" doc:"Only 0 or 1."`
+	Threshold        *float64     `key:"threshold" rule:"min=0,max=1" doc:"Lowest score that passes; 0.5 when absent."`
+	Model            *Model       `key:"model" doc:"The judge of this metric."`
+}
+
+// Name implements Metric.
+func (m *GEvalMetric) Name() string { return m.Title }
+
+// GEvalParam is something a judge may see.
+type GEvalParam string
+
+// Values implements the enumeration.
+func (GEvalParam) Values() []string {
+	return []string{"input", "actual_output", "expected_output", "context", "retrieval_context"}
+}
+
+// RAGMetric judges an answer by what was retrieved for it.
+type RAGMetric struct {
+	MetricBase
+	MetricType    RAGMetricType `key:"metric_type" rule:"required" doc:"Which one."`
+	Threshold     float64       `key:"threshold" default:"0.5" rule:"min=0,max=1" doc:"Lowest score that passes."`
+	IncludeReason bool          `key:"include_reason" default:"true" doc:"Whether the judge says why."`
+	Model         *Model        `key:"model" doc:"The judge of this metric."`
+}
+
+// Name implements Metric.
+func (m *RAGMetric) Name() string { return string(m.MetricType) }
+
+// RAGMetricType is a retrieval metric.
+type RAGMetricType string
+
+// Values implements the enumeration.
+func (RAGMetricType) Values() []string {
+	return []string{"faithfulness", "contextual_relevancy", "contextual_precision", "contextual_recall", "answer_relevancy"}
+}
+
+// CodeMetric is a grader the user wrote.
+type CodeMetric struct {
+	MetricBase
+	Grader    string   `key:"grader" rule:"required" doc:"module:callable, looked for in the agent folder. Never imported at load."`
+	Threshold *float64 `key:"threshold" rule:"finite" doc:"Lowest score that passes when the grader does not say."`
+	Title     *string  `key:"name" doc:"Its name in reports; absent, the callable's."`
+}
+
+// Name implements Metric: the title, or the callable's name.
+func (m *CodeMetric) Name() string {
+	if m.Title != nil {
+		return *m.Title
+	}
+	for i := len(m.Grader) - 1; i >= 0; i-- {
+		if m.Grader[i] == ':' {
+			return m.Grader[i+1:]
+		}
+	}
+	return m.Grader
+}
+
+// Optimizer says what is tuned and towards what.
+type Optimizer struct {
+	Block
+	Loss         map[string]float64 `key:"loss" rule:"required,minitems=1,gt=0" doc:"Weight of each metric in the loss."`
+	Axes         Axes               `key:"axes" doc:"What may be changed."`
+	MaxCycles    int                `key:"max_cycles" default:"3" rule:"gt=0" doc:"Most rounds of both phases."`
+	NumericPhase Phase              `key:"numeric_phase" default:"{max_trials: 10, patience: 5}" doc:"Bounds of the numeric phase."`
+	TextualPhase Phase              `key:"textual_phase" default:"{max_trials: 5, patience: 3}" doc:"Bounds of the textual phase."`
+	MinDelta     float64            `key:"min_delta" default:"0.01" rule:"min=0,finite" doc:"Least gain that counts."`
+	Seed         int                `key:"seed" default:"42" doc:"Seed of the search."`
+}
+
+// Axes lists what the optimizer may change.
+type Axes struct {
+	Block
+	Numeric []NumericAxis `key:"numeric" doc:"Numbers and choices."`
+	Textual []TextualAxis `key:"textual" doc:"Texts."`
+}
+
+// NumericAxis is a number or choice that may be changed.
+type NumericAxis struct {
+	Block
+	Path  string   `key:"path" rule:"required,nonblank" doc:"Key, such as tools[name=kb].top_k."`
+	Type  AxisType `key:"type" rule:"required" doc:"What it is."`
+	Range []any    `key:"range" rule:"required,minitems=1" doc:"[low, high], or the choices."`
+}
+
+// AxisType is what a numeric axis is.
+type AxisType string
+
+// Values implements the enumeration.
+func (AxisType) Values() []string { return []string{"float", "int", "categorical"} }
+
+// TextualAxis is a text that may be changed.
+type TextualAxis struct {
+	Block
+	Path     string `key:"path" rule:"required,nonblank" doc:"Key, such as instructions.inline."`
+	MaxChars int    `key:"max_chars" default:"8000" rule:"gt=0" doc:"Longest text, in characters."`
+}
+
+// Phase bounds a phase of the optimizer.
+type Phase struct {
+	Block
+	MaxTrials int `key:"max_trials" rule:"required,gt=0" doc:"Most trials."`
+	Patience  int `key:"patience" rule:"required,gt=0" doc:"Trials without gain before it ends."`
+}

@@ -1,0 +1,117 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+)
+
+// Model is one model at one provider. It is safe for concurrent use.
+type Model interface {
+	// Info says which model it is and what it can do.
+	Info() Info
+
+	// Stream makes one call while the caller ranges over the result. It yields
+	// chunks and then ends with one Done, or with a non-nil error after which
+	// nothing follows. Breaking out, or cancelling ctx, cancels the call. A
+	// slow reader slows the stream.
+	Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error]
+}
+
+// Info describes a Model.
+type Info struct {
+	Provider string // as agent.yaml names it
+	Name     string
+	// Capabilities are the model's share of a backend's: Streaming, Thinking,
+	// StructuredOutput, Cost, Images, Documents, Sampling.
+	Capabilities agent.Capabilities
+}
+
+// Request is one call.
+type Request struct {
+	System   string
+	Messages []Message
+	// Tools are what the model may call. Their names are wire names: what the
+	// runtime wants this model to see.
+	Tools []agent.Definition
+	// Schema is the JSON Schema the answer must follow, or nil.
+	Schema   json.RawMessage
+	Sampling Sampling
+}
+
+// Sampling is how the model chooses its words; nil leaves it to the provider.
+type Sampling struct {
+	Temperature *float64
+	TopP        *float64
+	MaxTokens   *int
+}
+
+// Role says whose a Message is.
+type Role string
+
+// The roles. A RoleTool message holds the results of the calls of the
+// assistant message before it.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Message is one entry of a history. Its JSON form is part of a Snapshot.
+type Message struct {
+	Role Role `json:"role"`
+	// Parts are the words of a user or assistant message, opaque parts included.
+	Parts []agent.Part `json:"parts,omitempty"`
+	// Calls are the tools an assistant message asks for.
+	Calls []Call `json:"calls,omitempty"`
+	// Results answer the calls, in their order.
+	Results []Result `json:"results,omitempty"`
+}
+
+// Call is a tool call a model asks for.
+type Call struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // wire name
+	// Arguments are as the model gave them. When they are not JSON they are a
+	// JSON string of what it said.
+	Arguments json.RawMessage `json:"arguments"`
+	// Opaque goes back to the provider untouched.
+	Opaque json.RawMessage `json:"opaque,omitempty"`
+}
+
+// Result is what a call returned.
+type Result struct {
+	CallID string           `json:"call_id"`
+	Name   string           `json:"name"` // wire name
+	Result agent.ToolResult `json:"result"`
+}
+
+// Chunk is a piece of a response: Text, Thinking or Done.
+type Chunk interface{ chunk() }
+
+// Text is a piece of the answer.
+type Text string
+
+// Thinking is a piece of the model's reasoning.
+type Thinking string
+
+// Done ends a response.
+type Done struct {
+	// Message is the whole response as the history keeps it: its text parts
+	// add up to the Text chunks, and its Calls are complete.
+	Message Message
+	Usage   agent.Usage
+	// CostUSD is nil when the price is not known.
+	CostUSD *float64
+	// Stop is StopEnd unless the response was cut; a response that asks for
+	// tools is StopEnd too.
+	Stop agent.StopReason
+	// FinishReason is the provider's own word.
+	FinishReason string
+}
+
+func (Text) chunk()     {}
+func (Thinking) chunk() {}
+func (Done) chunk()     {}
