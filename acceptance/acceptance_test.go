@@ -1,0 +1,125 @@
+package acceptance_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/holodeck-go/holodeck/internal/cli"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"holodeck": func() { os.Exit(cli.Main(os.Args[1:], cli.System("test"))) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	repo, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("REPO", repo)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"copydir":  copyDir,
+			"replace":  replace,
+			"makefile": makeFile,
+			"jsonpath": jsonPath,
+		},
+	})
+}
+
+// copyDir implements copydir SRC DST.
+func copyDir(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 2, "copydir SRC DST")
+	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(ts.MkAbs(args[0]))))
+	// State of a run in the source folder is not part of the example.
+	ts.Check(os.RemoveAll(filepath.Join(ts.MkAbs(args[1]), ".holodeck")))
+}
+
+// replace implements replace FILE OLD NEW.
+func replace(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 3, "replace FILE OLD NEW")
+	path := ts.MkAbs(args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	if !bytes.Contains(data, []byte(args[1])) {
+		ts.Fatalf("%s does not contain %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(path, bytes.ReplaceAll(data, []byte(args[1]), []byte(args[2])), 0o644))
+}
+
+// makeFile implements makefile FILE MIB.
+func makeFile(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 2, "makefile FILE MIB")
+	mib, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	line := strings.Repeat("all work and no play ", 50) + "\n"
+	block := []byte(strings.Repeat(line, (1<<20)/len(line)+1))[:1<<20]
+	for range mib {
+		_, err := f.Write(block)
+		ts.Check(err)
+	}
+	ts.Check(f.Close())
+}
+
+// jsonPath implements jsonpath FILE PATH WANT.
+func jsonPath(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: jsonpath FILE PATH WANT")
+	}
+	var value any
+	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &value); err != nil {
+		ts.Fatalf("%s is not JSON: %v", args[0], err)
+	}
+	for _, key := range strings.Split(args[1], ".") {
+		var ok bool
+		if value, ok = child(value, key); !ok {
+			ts.Fatalf("%s has no %s", args[0], args[1])
+		}
+	}
+	got, err := json.Marshal(value)
+	ts.Check(err)
+	if (string(got) == args[2]) == neg {
+		ts.Fatalf("%s: %s is %s, want %s", args[0], args[1], got, args[2])
+	}
+}
+
+// child returns the member of an object or the element of a list.
+func child(value any, key string) (any, bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		member, ok := v[key]
+		return member, ok
+	case []any:
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(v) {
+			return v[i], true
+		}
+		if key == "length" {
+			return json.Number(fmt.Sprint(len(v))), true
+		}
+	}
+	return nil, false
+}
+
+func need(ts *testscript.TestScript, neg bool, args []string, n int, usage string) {
+	if neg || len(args) != n {
+		ts.Fatalf("usage: %s", usage)
+	}
+}

@@ -1,0 +1,12 @@
+// Package acceptance holds whole-command tests a user could read: each
+// testdata/*.txtar is a script that runs the real program and says what it must
+// print. It owns no code of the product.
+//
+// Beside testscript's own commands a script may use:
+//
+//	copydir SRC DST          copy a folder; $REPO is the repository
+//	replace FILE OLD NEW     replace text in a file; OLD must be there
+//	makefile FILE MIB        make a file of so many MiB of letters
+//	jsonpath FILE PATH WANT  compare one value of a JSON file, such as
+//	                         summary.failed, with its JSON text
+package acceptance

@@ -1,0 +1,10 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// commands returns the commands in the order in which help lists them.
+func commands(a *app) []*cobra.Command {
+	return []*cobra.Command{
+		newVersionCmd(a),
+	}
+}

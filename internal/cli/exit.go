@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"syscall"
+
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+// The exit codes. Where several apply, the first of 130/143, 2, 3, 1, 4 wins.
+const (
+	exitOK         = 0   // done, all cases passed
+	exitFailed     = 1   // a case failed, or run ended in an error result
+	exitUsage      = 2   // usage or configuration: nothing ran
+	exitNotCarried = 3   // it could not be carried out
+	exitJudge      = 4   // cases failed only because a judge or grader ended in an error
+	exitInterrupt  = 130 // SIGINT; results kept
+	exitTerminated = 143 // SIGTERM; results kept
+)
+
+// exitStatus is an outcome whose report has been printed: it carries a code and
+// is not printed again.
+type exitStatus int
+
+// Error implements error.
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// usageError is a command line that was not understood.
+type usageError struct{ err error }
+
+// Error implements error.
+func (e *usageError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *usageError) Unwrap() error { return e.err }
+
+// exitCode is the one function from errors to exit codes.
+func exitCode(err error) int {
+	var (
+		stop   interrupted
+		usage  *usageError
+		conf   *config.Error
+		status exitStatus
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &stop):
+		if stop.signal == syscall.SIGTERM {
+			return exitTerminated
+		}
+		return exitInterrupt
+	case errors.As(err, &usage), errors.As(err, &conf):
+		return exitUsage
+	case errors.As(err, &status):
+		return int(status)
+	}
+	return exitNotCarried
+}
+
+// printError tells a person what went wrong. Details of wrapped errors are in
+// the text already; -vv adds their types, for reports of defects.
+func printError(w io.Writer, err error, verbose int) {
+	var (
+		status exitStatus
+		usage  *usageError
+		conf   *config.Error
+	)
+	switch {
+	case err == nil, errors.As(err, &status):
+		return
+	case errors.As(err, &conf):
+		fmt.Fprintln(w, conf.Error())
+		fmt.Fprintf(w, "holodeck: %s; nothing was run\n", countProblems(conf.Problems))
+	case errors.As(err, &usage):
+		fmt.Fprintf(w, "holodeck: %s\nRun 'holodeck --help' for usage.\n", usage)
+	default:
+		fmt.Fprintf(w, "holodeck: %s\n", err)
+	}
+	if verbose > 1 {
+		for e := err; e != nil; e = errors.Unwrap(e) {
+			fmt.Fprintf(w, "  %T\n", e)
+		}
+	}
+}
+
+// countProblems returns such as "2 errors, 1 warning".
+func countProblems(problems []config.Problem) string {
+	var errs, warnings int
+	for _, p := range problems {
+		if p.Severity == config.SeverityError {
+			errs++
+		} else {
+			warnings++
+		}
+	}
+	text := plural(errs, "error")
+	if warnings > 0 {
+		text += ", " + plural(warnings, "warning")
+	}
+	return text
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// setLogLevel sets the level of the log from -v, -q and HOLODECK_LOG_LEVEL, in
+// that order of precedence. The log is quiet by default.
+func setLogLevel(level *slog.LevelVar, a *app) error {
+	level.Set(slog.LevelWarn)
+	if name, ok := a.getenv("HOLODECK_LOG_LEVEL"); ok && name != "" {
+		switch strings.ToUpper(name) {
+		case "DEBUG":
+			level.Set(slog.LevelDebug)
+		case "INFO":
+			level.Set(slog.LevelInfo)
+		case "WARN", "WARNING":
+			level.Set(slog.LevelWarn)
+		case "ERROR", "CRITICAL":
+			level.Set(slog.LevelError)
+		default:
+			return &usageError{fmt.Errorf("HOLODECK_LOG_LEVEL is %q; use DEBUG, INFO, WARNING or ERROR", name)}
+		}
+	}
+	switch {
+	case a.verbose > 1:
+		level.Set(slog.LevelDebug)
+	case a.quiet:
+		level.Set(slog.LevelError)
+	}
+	return nil
+}
+
+// getenv returns a variable of the process's environment. As in os.Environ,
+// the last of two settings wins.
+func (a *app) getenv(name string) (string, bool) {
+	for i := len(a.Environ) - 1; i >= 0; i-- {
+		if key, value, ok := strings.Cut(a.Environ[i], "="); ok && key == name {
+			return value, true
+		}
+	}
+	return "", false
+}
