@@ -4,28 +4,44 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // MinLength is the length in bytes below which a value is not redacted by
 // value: masking every "on" or "8080" would spoil the text around it.
 const MinLength = 8
 
-// shapes are credentials that are recognised whoever configured them. The
-// first group of a pattern, where there is one, is kept.
-var shapes = []*regexp.Regexp{
-	regexp.MustCompile(`sk-ant-[A-Za-z0-9_-]{20,}`),
-	regexp.MustCompile(`sk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,}`),
-	regexp.MustCompile(`\bAKIA[0-9A-Z]{16}\b`),
-	regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36,}`),
-	regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{22,}`),
-	regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}`),
-	regexp.MustCompile(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`),
-	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}`),
-	regexp.MustCompile(`(?i)(\bbearer\s+)[A-Za-z0-9._~+/=-]{20,}`),
-	regexp.MustCompile(`(?i)(\b(?:AccountKey|SharedAccessKey|sig)=)[A-Za-z0-9+/%=]{20,}`),
-	regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----`),
-	regexp.MustCompile(`(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"']*:[^\s/@"']+@`),
+// shape is a form of credential that is recognised whoever configured it.
+type shape struct {
+	// hint is a literal, lower-cased, without which the pattern cannot match.
+	// It spares ordinary text the pattern.
+	hint    string
+	pattern *regexp.Regexp
+	// with is what replaces a match; ${1} keeps what is no secret.
+	with string
 }
+
+// shapes returns the forms of credential, compiled when first asked for.
+var shapes = sync.OnceValue(func() []shape {
+	form := func(hint, pattern, with string) shape {
+		return shape{hint: hint, pattern: regexp.MustCompile(pattern), with: with}
+	}
+	return []shape{
+		form("sk-ant-", `sk-ant-[A-Za-z0-9_-]{20,}`, Mask),
+		form("sk-", `\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,}`, Mask),
+		form("akia", `\bAKIA[0-9A-Z]{16}\b`, Mask),
+		form("gh", `\bgh[pousr]_[A-Za-z0-9]{36,}`, Mask),
+		form("github_pat_", `\bgithub_pat_[A-Za-z0-9_]{22,}`, Mask),
+		form("aiza", `\bAIza[0-9A-Za-z_-]{35}`, Mask),
+		form("xox", `\bxox[abeoprs]-[A-Za-z0-9-]{10,}`, Mask),
+		form("eyj", `\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}`, Mask),
+		form("bearer", `(?i)(\bbearer\s+)[A-Za-z0-9._~+/=-]{20,}`, "${1}"+Mask),
+		form("key=", `(?i)(\b(?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/%=]{20,}`, "${1}"+Mask),
+		form("sig=", `(?i)(\bsig=)[A-Za-z0-9+/%=]{20,}`, "${1}"+Mask),
+		form("private key", `(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----`, Mask),
+		form("://", `(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"']*:[^\s/@"']+@`, "${1}"+Mask+"@"),
+	}
+})
 
 // Redactor masks secrets. It is a value made when the configuration is loaded
 // and handed on; it is safe for concurrent use. A nil Redactor still masks by
@@ -72,22 +88,13 @@ func (r *Redactor) String(s string) string {
 	if r != nil && r.replacer != nil {
 		s = r.replacer.Replace(s)
 	}
-	for _, shape := range shapes {
-		if shape.NumSubexp() > 0 {
-			s = shape.ReplaceAllString(s, "${1}"+Mask+suffix(shape))
-			continue
+	lower := strings.ToLower(s)
+	for _, shape := range shapes() {
+		if strings.Contains(lower, shape.hint) {
+			s = shape.pattern.ReplaceAllString(s, shape.with)
 		}
-		s = shape.ReplaceAllString(s, Mask)
 	}
 	return s
-}
-
-// suffix returns what a pattern consumed after the secret and must give back.
-func suffix(shape *regexp.Regexp) string {
-	if strings.HasSuffix(shape.String(), "@") {
-		return "@"
-	}
-	return ""
 }
 
 // Bytes is String for bytes.
