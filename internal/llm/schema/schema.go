@@ -1,0 +1,279 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Schema is a compiled JSON Schema. It is safe for concurrent use.
+type Schema struct {
+	root      *jsonschema.Schema
+	resolved  *jsonschema.Resolved
+	byPointer map[string]*jsonschema.Schema // by JSON pointer from the root
+	byAnchor  map[string]*jsonschema.Schema
+}
+
+// Compile reads a JSON Schema. The error says why it cannot be used: it is not
+// JSON, a keyword has a wrong value, the draft is another, a reference leads
+// outside or in a circle.
+func Compile(raw []byte) (s *Schema, err error) {
+	// The library asserts; a schema comes from outside and must not end the process.
+	defer func() {
+		if p := recover(); p != nil {
+			s, err = nil, fmt.Errorf("JSON Schema: %v", p)
+		}
+	}()
+	root := new(jsonschema.Schema)
+	if err := json.Unmarshal(raw, root); err != nil {
+		return nil, fmt.Errorf("JSON Schema: %w", err)
+	}
+	if !knownDraft(root.Schema) {
+		return nil, fmt.Errorf("JSON Schema: $schema is %q; the drafts 2020-12 and 07 are known", root.Schema)
+	}
+	s = &Schema{root: root, byPointer: map[string]*jsonschema.Schema{}, byAnchor: map[string]*jsonschema.Schema{}}
+	if err := s.index(root, ""); err != nil {
+		return nil, fmt.Errorf("JSON Schema: %w", err)
+	}
+	if err := s.refuseCircles(); err != nil {
+		return nil, fmt.Errorf("JSON Schema: %w", err)
+	}
+	// The base lets a relative $id of the root stand; nothing is loaded from it.
+	s.resolved, err = root.Resolve(&jsonschema.ResolveOptions{BaseURI: "schema:///root"})
+	if err != nil {
+		return nil, fmt.Errorf("JSON Schema: %w", err)
+	}
+	return s, nil
+}
+
+func knownDraft(uri string) bool {
+	switch strings.TrimSuffix(uri, "#") {
+	case "", "https://json-schema.org/draft/2020-12/schema",
+		"http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema":
+		return true
+	}
+	return false
+}
+
+// Root returns the schema itself. It must not be changed.
+func (s *Schema) Root() *jsonschema.Schema { return s.root }
+
+// Ref returns the schema that the value of a $ref leads to.
+func (s *Schema) Ref(ref string) (*jsonschema.Schema, error) {
+	fragment, ok := strings.CutPrefix(strings.TrimPrefix(ref, s.root.ID), "#")
+	if !ok && ref != s.root.ID {
+		return nil, fmt.Errorf("$ref %q leads outside the schema; put the definition under $defs", ref)
+	}
+	if unescaped, err := url.PathUnescape(fragment); err == nil {
+		fragment = unescaped
+	}
+	target, ok := s.byPointer[fragment]
+	if !ok {
+		target, ok = s.byAnchor[fragment]
+	}
+	if !ok {
+		return nil, fmt.Errorf("$ref %q leads nowhere", ref)
+	}
+	return target, nil
+}
+
+// index notes where every subschema stands, and refuses what changes the
+// meaning of a reference with its place.
+func (s *Schema) index(node *jsonschema.Schema, pointer string) error {
+	switch {
+	case node == nil:
+		return fmt.Errorf("%s is null, want a schema", at(pointer))
+	case pointer != "" && node.ID != "":
+		return fmt.Errorf("%s has an $id of its own, which is not supported; put the definition under $defs", at(pointer))
+	case node.DynamicRef != "":
+		return fmt.Errorf("%s has a $dynamicRef, which is not supported; use $ref", at(pointer))
+	}
+	s.byPointer[pointer] = node
+	for _, anchor := range []string{node.Anchor, node.DynamicAnchor} {
+		if anchor != "" {
+			s.byAnchor[anchor] = node
+		}
+	}
+	for _, c := range children(node) {
+		if err := s.index(c.schema, pointer+"/"+c.segment); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func at(pointer string) string {
+	if pointer == "" {
+		return "the schema"
+	}
+	return pointer
+}
+
+// refuseCircles finds schemas that apply themselves to the very same value:
+// checking a value against one would never end.
+func (s *Schema) refuseCircles() error {
+	const (
+		under = 1 // the walk is below it
+		done  = 2
+	)
+	state := map[*jsonschema.Schema]int{}
+	var visit func(node *jsonschema.Schema) error
+	visit = func(node *jsonschema.Schema) error {
+		switch state[node] {
+		case under:
+			return fmt.Errorf("a schema refers to itself without an object or a list between")
+		case done:
+			return nil
+		}
+		state[node] = under
+		next := inPlace(node)
+		if node.Ref != "" {
+			target, err := s.Ref(node.Ref)
+			if err != nil {
+				return err
+			}
+			next = append(next, target)
+		}
+		for _, n := range next {
+			if err := visit(n); err != nil {
+				return err
+			}
+		}
+		state[node] = done
+		return nil
+	}
+	for _, pointer := range sortedKeys(s.byPointer) {
+		if err := visit(s.byPointer[pointer]); err != nil {
+			return fmt.Errorf("%s: %w", at(pointer), err)
+		}
+	}
+	return nil
+}
+
+// inPlace returns the subschemas that apply to the same value as node.
+func inPlace(node *jsonschema.Schema) []*jsonschema.Schema {
+	subs := slices.Concat(node.AllOf, node.AnyOf, node.OneOf)
+	for _, sub := range []*jsonschema.Schema{node.Not, node.If, node.Then, node.Else} {
+		if sub != nil {
+			subs = append(subs, sub)
+		}
+	}
+	for _, m := range []map[string]*jsonschema.Schema{node.DependentSchemas, node.DependencySchemas} {
+		for _, key := range sortedKeys(m) {
+			subs = append(subs, m[key])
+		}
+	}
+	return subs
+}
+
+// child is a subschema and its place below its parent, as a JSON pointer.
+type child struct {
+	segment string
+	schema  *jsonschema.Schema
+}
+
+// children returns the subschemas directly below node.
+func children(node *jsonschema.Schema) []child {
+	var out []child
+	one := func(key string, s *jsonschema.Schema) {
+		if s != nil {
+			out = append(out, child{key, s})
+		}
+	}
+	list := func(key string, items []*jsonschema.Schema) {
+		for i, s := range items {
+			out = append(out, child{key + "/" + strconv.Itoa(i), s})
+		}
+	}
+	table := func(key string, m map[string]*jsonschema.Schema) {
+		for _, name := range sortedKeys(m) {
+			out = append(out, child{key + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name), m[name]})
+		}
+	}
+	table("$defs", node.Defs)
+	table("definitions", node.Definitions)
+	table("properties", node.Properties)
+	table("patternProperties", node.PatternProperties)
+	table("dependentSchemas", node.DependentSchemas)
+	table("dependencies", node.DependencySchemas)
+	list("allOf", node.AllOf)
+	list("anyOf", node.AnyOf)
+	list("oneOf", node.OneOf)
+	list("prefixItems", node.PrefixItems)
+	list("items", node.ItemsArray)
+	one("items", node.Items)
+	one("additionalItems", node.AdditionalItems)
+	one("unevaluatedItems", node.UnevaluatedItems)
+	one("contains", node.Contains)
+	one("additionalProperties", node.AdditionalProperties)
+	one("unevaluatedProperties", node.UnevaluatedProperties)
+	one("propertyNames", node.PropertyNames)
+	one("contentSchema", node.ContentSchema)
+	one("not", node.Not)
+	one("if", node.If)
+	one("then", node.Then)
+	one("else", node.Else)
+	return out
+}
+
+// Check reports whether value, a JSON text, follows the schema: nil, or an
+// error that names every place where it does not, in a fixed order.
+func (s *Schema) Check(value []byte) error {
+	var v any
+	if err := json.Unmarshal(value, &v); err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	return s.CheckValue(v)
+}
+
+// CheckValue is Check for a value that encoding/json decoded.
+func (s *Schema) CheckValue(v any) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("check against the JSON Schema: %v", p)
+		}
+	}()
+	cause := s.resolved.Validate(v)
+	if cause == nil {
+		return nil
+	}
+	if violations := s.explain(s.root, v, ""); len(violations) > 0 {
+		return &Error{Violations: violations}
+	}
+	return &Error{Violations: []Violation{{Text: bare(cause.Error())}}}
+}
+
+// bare strips the places in the schema from a message of the library: a model
+// knows the value it gave, not the schema's inside.
+func bare(message string) string {
+	for strings.HasPrefix(message, "validating ") {
+		_, rest, ok := strings.Cut(message, ": ")
+		if !ok {
+			break
+		}
+		message = rest
+	}
+	return message
+}
+
+// compact returns v as JSON on one line, cut to what fits in a message.
+func compact(v any) string {
+	const longest = 60 // runes
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	runes := []rune(strings.TrimSpace(b.String()))
+	if len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return string(runes)
+}

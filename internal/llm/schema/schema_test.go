@@ -1,0 +1,133 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/holodeck-go/holodeck/internal/llm/schema"
+)
+
+func TestCheckSaysWhatIsWrong(t *testing.T) {
+	const order = `{
+		"type": "object",
+		"properties": {
+			"query": {"type": "string", "description": "what to search for", "minLength": 2},
+			"limit": {"type": "integer", "minimum": 1, "maximum": 50},
+			"kind":  {"enum": ["book", "film"]},
+			"tags":  {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+			"owner": {"$ref": "#/$defs/person"},
+			"when":  {"anyOf": [{"type": "string", "pattern": "^\\d{4}$"}, {"type": "null"}]}
+		},
+		"required": ["query"],
+		"additionalProperties": false,
+		"$defs": {"person": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}}
+	}`
+	s, err := schema.Compile([]byte(order))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, value, want string }{
+		{"right", `{"query": "go", "limit": 5, "kind": "film", "tags": ["a"], "owner": {"name": "x"}, "when": "2024"}`, ""},
+		{"null alternative", `{"query": "go", "when": null}`, ""},
+		{"missing", `{}`, "query is missing (string: what to search for)"},
+		{"wrong type", `{"query": 5}`, "query is the number 5, want string"},
+		{"not an object", `"go"`, `is the string "go", want object`},
+		{"not JSON", `{"query"`, "not JSON"},
+		{"too short", `{"query": "g"}`, "query has 1 characters, want at least 2"},
+		{"out of bounds", `{"query": "go", "limit": 500}`, "limit is 500, want at most 50"},
+		{"a fraction", `{"query": "go", "limit": 1.5}`, "limit is the number 1.5, want integer"},
+		{"not in the list", `{"query": "go", "kind": "song"}`, `kind is "song", want one of "book", "film"`},
+		{"in a list", `{"query": "go", "tags": ["a", 1]}`, "tags[1] is the number 1, want string"},
+		{"too many", `{"query": "go", "tags": ["a", "b", "c"]}`, "tags has 3 items, want at most 2"},
+		{"behind a reference", `{"query": "go", "owner": {}}`, "owner.name is missing (string)"},
+		{"nearest alternative", `{"query": "go", "when": "yesterday"}`, `when is "yesterday", which does not match the pattern ^\d{4}$`},
+		{"unknown", `{"query": "go", "quary": 1}`, "quary is not known; known are kind, limit, owner, query, tags, when"},
+		{"several, in order", `{"tags": 1, "limit": 0}`,
+			"query is missing (string: what to search for); limit is 0, want at least 1; tags is the number 1, want array"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for range 20 { // Go maps must not show
+				err := s.Check([]byte(tt.value))
+				switch {
+				case tt.want == "" && err != nil:
+					t.Fatalf("Check(%s) = %v, want nil", tt.value, err)
+				case tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.want)):
+					t.Fatalf("Check(%s) = %v, want %s", tt.value, err, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckKeywordsItHasNoWordsFor(t *testing.T) {
+	s, err := schema.Compile([]byte(`{"type": "array", "uniqueItems": true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Check([]byte(`[1, 1]`))
+	if err == nil || err.Error() != "uniqueItems: array items 1 and 0 are equal" {
+		t.Errorf("Check = %v", err)
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	for _, tt := range []struct{ name, raw, want string }{
+		{"not JSON", `{`, "unexpected end"},
+		{"wrong value", `{"type": 5}`, "type"},
+		{"unknown type of keyword", `{"minLength": "x"}`, "into an int"},
+		{"another draft", `{"$schema": "http://json-schema.org/draft-04/schema#"}`, "2020-12 and 07 are known"},
+		{"outside", `{"$ref": "https://example.com/x.json"}`, "outside"},
+		{"nowhere", `{"$ref": "#/$defs/x"}`, "x"},
+		{"bad pattern", `{"pattern": "("}`, "pattern"},
+		{"a circle", `{"$ref": "#"}`, "refers to itself"},
+		{"a longer circle", `{"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"anyOf": [{"$ref": "#/$defs/a"}]}}}`, "refers to itself"},
+		{"an id inside", `{"properties": {"a": {"$id": "https://example.com/a"}}}`, "$id of its own"},
+		{"a null", `{"properties": {"a": null}}`, "null"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := schema.Compile([]byte(tt.raw))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Compile(%s) = %v, want an error with %q", tt.raw, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestCompileTakes(t *testing.T) {
+	for _, tt := range []struct{ name, raw, value string }{
+		{"a tree", `{"type": "object", "properties": {"child": {"$ref": "#"}}}`, `{"child": {"child": {}}}`},
+		{"a relative id", `{"$id": "order.json", "$ref": "#/$defs/a", "$defs": {"a": {"type": "integer"}}}`, `1`},
+		{"an absolute id", `{"$id": "https://example.com/o", "items": {"$ref": "https://example.com/o#/$defs/a"}, "$defs": {"a": true}}`, `[1]`},
+		{"an anchor", `{"items": {"$ref": "#a"}, "$defs": {"x": {"$anchor": "a", "type": "integer"}}}`, `[1]`},
+		{"an escaped name", `{"items": {"$ref": "#/$defs/My%20~1Type"}, "$defs": {"My /Type": {"type": "integer"}}}`, `[1]`},
+		{"draft 07", `{"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/a", "definitions": {"a": {"type": "integer"}}}`, `1`},
+		{"true", `true`, `{"anything": 1}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := schema.Compile([]byte(tt.raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Check([]byte(tt.value)); err != nil {
+				t.Errorf("Check(%s) = %v", tt.value, err)
+			}
+		})
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	f.Add(`{"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}`, `{"a": {"a": {}}}`)
+	f.Add(`{"anyOf": [{"type": "string"}, {"minimum": 3}]}`, `2`)
+	f.Add(`{"allOf": [{"$ref": "#/$defs/x"}], "$defs": {"x": {"multipleOf": 0}}}`, `1e308`)
+	f.Fuzz(func(t *testing.T, raw, value string) {
+		s, err := schema.Compile([]byte(raw))
+		if err != nil {
+			return
+		}
+		first := s.Check([]byte(value))
+		if first != nil && first.Error() == "" && json.Valid([]byte(value)) {
+			t.Error("a refusal without words")
+		}
+	})
+}
