@@ -41,7 +41,7 @@ func TestRedactor(t *testing.T) {
 		{"anthropic key", "sk-ant-api03-" + strings.Repeat("a", 90), "[redacted]"},
 		{"aws", "AKIAABCDEFGHIJKLMNOP", "[redacted]"},
 		{"github", "ghp_" + strings.Repeat("a", 36), "[redacted]"},
-		{"jwt", "eyJhbGciOi.eyJzdWIiOi.c2lnbmF0dXJl", "[redacted]"},
+		{"jwt", "eyJexample.eyJexample.c2lnbmF0dXJl", "[redacted]"},
 		{"bearer keeps the word", "Authorization: Bearer abcdefghij0123456789xyz", "Authorization: Bearer [redacted]"},
 		{"azure", "AccountKey=abcdefghij0123456789xyz==;x", "AccountKey=[redacted];x"},
 		{"url user-info", "postgres://bob:s3cret@db:5432/x", "postgres://[redacted]@db:5432/x"},
