@@ -94,7 +94,6 @@ corpus: ## validate every agent under DIR with the variables of its .env.example
 .PHONY: bench
 bench: ## the benchmarks whose figures stand in docs/performance.md
 	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchmem ./...
-	./bench/program.sh
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME
