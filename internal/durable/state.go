@@ -1,0 +1,70 @@
+package durable
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// StateVariable is the environment variable that moves an agent's state out of
+// its folder.
+const StateVariable = "HOLODECK_STATE_DIR"
+
+// stateFolder is where state lives inside the agent folder.
+const stateFolder = ".holodeck"
+
+// StateDir returns the folder that holds what is kept for the agent in
+// agentDir (indexes, journals, caches), having made sure that it exists and
+// can be written.
+//
+// When HOLODECK_STATE_DIR is set, that is a folder of its own inside it, named
+// after the agent folder and a hash of its full path so that agents do not
+// meet there. Otherwise it is .holodeck in the agent folder. When the folder
+// cannot be written the error names both places. lookup is os.LookupEnv or
+// stands in for it.
+//
+// A .gitignore inside keeps the state out of version control.
+func StateDir(agentDir string, lookup func(string) (string, bool)) (string, error) {
+	full, err := filepath.Abs(agentDir)
+	if err != nil {
+		return "", fmt.Errorf("state folder of %s: %w", agentDir, err)
+	}
+	own := filepath.Join(agentDir, stateFolder)
+	if root, ok := lookup(StateVariable); ok && root != "" {
+		sum := sha256.Sum256([]byte(full))
+		dir := filepath.Join(root, filepath.Base(full)+"-"+hex.EncodeToString(sum[:4]))
+		if err := makeWritable(dir); err != nil {
+			return "", fmt.Errorf("cannot keep state in %s (%s): %w; make it writable, or unset %[2]s to use %[4]s",
+				root, StateVariable, err, own)
+		}
+		return dir, nil
+	}
+	if err := makeWritable(own); err != nil {
+		return "", fmt.Errorf("cannot keep state in %s: %w; make it writable, or set %s to a folder that is",
+			own, err, StateVariable)
+	}
+	return own, nil
+}
+
+// makeWritable creates dir and proves that a file can be written in it.
+func makeWritable(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(dir, ".probe.*.tmp")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return err
+	}
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Lstat(ignore); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return WriteFile(ignore, []byte("*\n"), 0o644)
+}
