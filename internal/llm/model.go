@@ -31,6 +31,8 @@ type Info struct {
 
 // Request is one call.
 type Request struct {
+	// Key says which call this is. It is never sent to a provider.
+	Key      Key
 	System   string
 	Messages []Message
 	// Tools are what the model may call. Their names are wire names: what the
@@ -39,6 +41,14 @@ type Request struct {
 	// Schema is the JSON Schema the answer must follow, or nil.
 	Schema   json.RawMessage
 	Sampling Sampling
+}
+
+// Key says which call of which conversation a Request is, for scripts and for
+// recording. The zero Key is a call outside of any conversation.
+type Key struct {
+	Session string // the session's id
+	Turn    int    // number of the turn in the session, from 1
+	Round   int    // number of the model call in the turn, from 1
 }
 
 // Sampling is how the model chooses its words; nil leaves it to the provider.
@@ -62,6 +72,9 @@ const (
 // Message is one entry of a history. Its JSON form is part of a Snapshot.
 type Message struct {
 	Role Role `json:"role"`
+	// Auto marks a user message that the runtime wrote and no person said, such
+	// as the request to correct an answer. It does not begin a turn.
+	Auto bool `json:"auto,omitempty"`
 	// Parts are the words of a user or assistant message, opaque parts included.
 	Parts []agent.Part `json:"parts,omitempty"`
 	// Calls are the tools an assistant message asks for.

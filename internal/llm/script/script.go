@@ -1,15 +1,9 @@
-// Package script owns the format in which a model's behaviour is written down:
-// rules that say what it answers to what. The offline model plays scripts from
-// agent.yaml, and test suites play them through real wire formats. It refuses
-// to know how a script is played.
 package script
 
 import (
 	"github.com/holodeck-go/holodeck/internal/agent"
 )
 
-// Script is a list of rules. At each model call the first rule that matches
-// and is not used up is played.
 type Script struct {
 	Rules []Rule
 }
@@ -48,8 +42,16 @@ type Step struct {
 	Block    bool         // wait until the call is cancelled
 	Error    *Error       // end the call in an error
 	Usage    *agent.Usage // what the response reports; else it is counted from the words
-	Finish   string       // why it stopped: stop (default), length, refusal, content_filter
+	Finish   string       // why it stopped: one of the Finish constants
 }
+
+// The values of Step.Finish. A response that does not say is FinishStop.
+const (
+	FinishStop          = "stop"
+	FinishLength        = "length"
+	FinishRefusal       = "refusal"
+	FinishContentFilter = "content_filter"
+)
 
 // Call is a tool call of a script.
 type Call struct {
@@ -57,7 +59,7 @@ type Call struct {
 	ID string
 	// Name is the canonical tool name.
 	Name string
-	// Args is the arguments as JSON. It may be broken on purpose.
+	// Args is the arguments as JSON. It may be broken on purpose; empty is {}.
 	Args string
 }
 

@@ -1,0 +1,63 @@
+package llm
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+// Check says what is wrong with the scripts of an agent's models, and warns
+// where this build cannot reach the agent's model.
+func Check(a *config.Agent) []config.Problem {
+	var problems []config.Problem
+	for _, m := range models(a) {
+		_, found := readScript(m, a.Dir)
+		problems = append(problems, found...)
+	}
+	if m := a.Model; m != nil && m.Provider != config.ProviderOffline && !a.Offline {
+		problems = append(problems, m.Problem(config.SeverityWarning, "provider", config.CodeUnsupported,
+			fmt.Sprintf("this build has no client for provider %s yet", m.Provider),
+			"run with --offline to let the built-in model stand in, or set provider: offline"))
+	}
+	return problems
+}
+
+// models returns every model of an agent that answers in words, and so may
+// carry a script.
+func models(a *config.Agent) []*config.Model {
+	list := []*config.Model{a.Model}
+	for _, t := range a.Tools {
+		if h, ok := t.(*config.HierarchicalDocumentTool); ok {
+			list = append(list, h.ContextModel, h.RerankerModel)
+		}
+	}
+	if a.Evaluations != nil {
+		list = append(list, a.Evaluations.Model)
+		list = append(list, judges(a.Evaluations.Metrics)...)
+	}
+	for i := range a.TestCases {
+		c := &a.TestCases[i]
+		list = append(list, judges(c.Evaluations)...)
+		for j := range c.Turns {
+			list = append(list, judges(c.Turns[j].Evaluations)...)
+		}
+	}
+	return slices.DeleteFunc(list, func(m *config.Model) bool { return m == nil })
+}
+
+// judges returns the models that metrics name for themselves.
+func judges(metrics []config.Metric) []*config.Model {
+	var list []*config.Model
+	for _, m := range metrics {
+		switch m := m.(type) {
+		case *config.StandardMetric:
+			list = append(list, m.Model)
+		case *config.GEvalMetric:
+			list = append(list, m.Model)
+		case *config.RAGMetric:
+			list = append(list, m.Model)
+		}
+	}
+	return list
+}

@@ -1,0 +1,311 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/llm/offline"
+	"github.com/holodeck-go/holodeck/internal/llm/script"
+)
+
+// offlineModel is the model that needs no account: it plays a script, and
+// where no rule of it applies it answers by package offline.
+type offlineModel struct {
+	name    string
+	newID   func() string
+	program *script.Program
+
+	mu      sync.Mutex
+	players map[string]*script.Player // by session; only of a script that counts
+	shared  *script.Player            // of a script that does not
+}
+
+func newOfflineModel(env agent.Env, name string, program *script.Program) *offlineModel {
+	return &offlineModel{
+		name: name, newID: env.NewID, program: program,
+		players: map[string]*script.Player{},
+		shared:  program.NewPlayer(),
+	}
+}
+
+// Info implements Model. Every call costs nothing.
+func (m *offlineModel) Info() Info {
+	return Info{
+		Provider: string(config.ProviderOffline),
+		Name:     m.name,
+		Capabilities: agent.Capabilities{
+			Streaming: true, Thinking: true, StructuredOutput: true, Cost: true,
+		},
+	}
+}
+
+// EndSession implements SessionEnder.
+func (m *offlineModel) EndSession(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.players, id)
+}
+
+// player returns what plays the script in a session.
+func (m *offlineModel) player(session string) *script.Player {
+	if !m.program.Limited() {
+		return m.shared
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, ok := m.players[session]
+	if !ok {
+		p = m.program.NewPlayer()
+		m.players[session] = p
+	}
+	return p
+}
+
+// Stream implements Model.
+func (m *offlineModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) {
+		turn := lastTurn(req.Messages)
+		situation := script.Situation{
+			User:  turn.user,
+			Turn:  max(req.Key.Turn, 1),
+			Round: max(req.Key.Round, 1),
+			// Nothing but the results of the last response is news to the model.
+			Result: turn.lastResult(),
+		}
+		r := &response{ctx: ctx, yield: yield, message: Message{Role: RoleAssistant}, finish: script.FinishStop}
+		steps, scripted := m.player(req.Key.Session).Next(situation)
+		if scripted {
+			for _, s := range steps {
+				if !r.play(s, m) {
+					return
+				}
+			}
+		} else if !r.answer(respond(turn.input(req)), m) {
+			return
+		}
+		r.done(req)
+	}
+}
+
+// turnSoFar is the part of a history that belongs to the turn under way, and
+// what the person said before it.
+type turnSoFar struct {
+	users []string // the person's messages of the session, oldest first
+	user  string   // the last of them
+	rest  []Message
+}
+
+// lastTurn finds the turn under way: it begins at the last message a person wrote.
+func lastTurn(history []Message) turnSoFar {
+	var t turnSoFar
+	for i, msg := range history {
+		if msg.Role == RoleUser && !msg.Auto {
+			t.user = agent.JoinText(msg.Parts)
+			t.users = append(t.users, t.user)
+			t.rest = history[i+1:]
+		}
+	}
+	return t
+}
+
+// lastResult returns the text of the tool results since the last model response.
+func (t turnSoFar) lastResult() string {
+	if len(t.rest) == 0 {
+		return ""
+	}
+	var texts []string
+	for _, r := range t.rest[len(t.rest)-1].Results {
+		texts = append(texts, r.Result.Text())
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// input returns what package offline needs to know.
+func (t turnSoFar) input(req Request) offline.Input {
+	in := offline.Input{Users: t.users, Tools: req.Tools, Schema: req.Schema}
+	for _, msg := range t.rest {
+		for _, r := range msg.Results {
+			in.Searched = true
+			in.Passages = append(in.Passages, r.Result.Passages...)
+		}
+	}
+	return in
+}
+
+// response builds one response while it is streamed.
+type response struct {
+	ctx     context.Context
+	yield   func(Chunk, error) bool
+	message Message
+	kind    agent.PartKind  // of the part under way
+	words   strings.Builder // its text so far
+	usage   *agent.Usage
+	finish  string
+}
+
+// play does what a step says. It returns false when the call has ended.
+func (r *response) play(s script.Step, m *offlineModel) bool {
+	switch {
+	case s.Text != "":
+		return r.say(agent.PartText, s.Text)
+	case s.Thinking != "":
+		return r.say(agent.PartThinking, s.Thinking)
+	case s.Call != nil:
+		id := s.Call.ID
+		if id == "" {
+			id = m.newID()
+		}
+		r.call(id, s.Call.Name, arguments(s.Call.Args))
+	case s.DelayMS > 0:
+		return r.wait(time.Duration(s.DelayMS) * time.Millisecond)
+	case s.Block:
+		<-r.ctx.Done()
+		return r.fail(r.ctx.Err())
+	case s.Error != nil:
+		return r.fail(&ProviderError{
+			Provider: string(config.ProviderOffline), Model: m.name,
+			Status: s.Error.Status, Message: s.Error.Message,
+			RetryAfter: time.Duration(s.Error.RetryAfterMS) * time.Millisecond,
+		})
+	case s.Usage != nil:
+		r.usage = s.Usage
+	case s.Finish != "":
+		r.finish = s.Finish
+	}
+	return true
+}
+
+// answer does what package offline decided, word by word.
+func (r *response) answer(out offline.Output, m *offlineModel) bool {
+	for _, c := range out.Calls {
+		r.call(m.newID(), c.Name, c.Args)
+	}
+	for word := range words(out.Text) {
+		if !r.say(agent.PartText, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// say streams one delta and adds it to the message. It returns false when the
+// reader left or the call was cancelled.
+func (r *response) say(kind agent.PartKind, text string) bool {
+	if err := r.ctx.Err(); err != nil {
+		return r.fail(err)
+	}
+	var chunk Chunk = Text(text)
+	if kind == agent.PartThinking {
+		chunk = Thinking(text)
+	}
+	if !r.yield(chunk, nil) {
+		return false
+	}
+	if kind != r.kind {
+		r.endPart()
+		r.kind = kind
+	}
+	r.words.WriteString(text)
+	return true
+}
+
+// endPart puts the part under way into the message.
+func (r *response) endPart() {
+	if r.words.Len() > 0 {
+		r.message.Parts = append(r.message.Parts, agent.Part{Kind: r.kind, Text: r.words.String()})
+		r.words.Reset()
+	}
+}
+
+func (r *response) call(id, name string, args json.RawMessage) {
+	r.message.Calls = append(r.message.Calls, Call{ID: id, Name: name, Arguments: args})
+}
+
+func (r *response) wait(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.ctx.Done():
+		return r.fail(r.ctx.Err())
+	}
+}
+
+// fail ends the call in an error. It returns false, for its callers to return.
+func (r *response) fail(err error) bool {
+	r.yield(nil, err)
+	return false
+}
+
+// done ends the call.
+func (r *response) done(req Request) {
+	if err := r.ctx.Err(); err != nil {
+		r.fail(err)
+		return
+	}
+	r.endPart()
+	if r.usage == nil {
+		u := agent.Usage{Prompt: countPrompt(req), Completion: countMessage(r.message)}
+		for _, p := range r.message.Parts {
+			if p.Kind == agent.PartThinking {
+				u.Reasoning += CountTokens(p.Text)
+			}
+		}
+		u.Total = u.Prompt + u.Completion
+		r.usage = &u
+	}
+	r.yield(Done{
+		Message: r.message, Usage: *r.usage, CostUSD: new(float64),
+		Stop: stopReason(r.finish), FinishReason: r.finish,
+	}, nil)
+}
+
+func stopReason(finish string) agent.StopReason {
+	switch finish {
+	case script.FinishLength:
+		return agent.StopMaxTokens
+	case script.FinishRefusal:
+		return agent.StopRefusal
+	case script.FinishContentFilter:
+		return agent.StopBlocked
+	}
+	return agent.StopEnd
+}
+
+// arguments returns the arguments of a call as a Call carries them.
+func arguments(text string) json.RawMessage {
+	if strings.TrimSpace(text) == "" {
+		return json.RawMessage("{}")
+	}
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	quoted, _ := json.Marshal(text) // a string always encodes
+	return quoted
+}
+
+// words yields a text in pieces that end after the white space behind each word.
+func words(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for text != "" {
+			n := strings.IndexAny(text, " \t\n")
+			if n < 0 {
+				n = len(text)
+			}
+			for n < len(text) && (text[n] == ' ' || text[n] == '\t' || text[n] == '\n') {
+				n++
+			}
+			if !yield(text[:n]) {
+				return
+			}
+			text = text[n:]
+		}
+	}
+}
