@@ -1,0 +1,42 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/llm/schema"
+)
+
+// schemaCheck lets only arguments through that follow the tool's schema. No
+// arguments at all are an empty object: models leave them out when a tool
+// needs none.
+func schemaCheck(s *schema.Schema) Link {
+	return func(next Handler) Handler {
+		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
+			if trimmed := bytes.TrimSpace(c.Arguments); len(trimmed) == 0 || string(trimmed) == "null" {
+				c.Arguments = json.RawMessage("{}")
+			}
+			// What is no JSON arrives as a JSON string of what the model said.
+			var said string
+			if json.Unmarshal(c.Arguments, &said) == nil {
+				return agent.ToolResult{}, fmt.Errorf("the arguments of %s are not a JSON object: %s", c.Name, excerpt(said))
+			}
+			if err := s.Check(c.Arguments); err != nil {
+				return agent.ToolResult{}, fmt.Errorf("the arguments of %s do not fit: %w", c.Name, err)
+			}
+			return next(ctx, c)
+		}
+	}
+}
+
+// excerpt quotes the beginning of s.
+func excerpt(s string) string {
+	const longest = 120 // runes
+	if runes := []rune(s); len(runes) > longest {
+		s = string(runes[:longest]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}

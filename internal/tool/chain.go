@@ -1,0 +1,55 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/llm/schema"
+)
+
+// Handler runs a call. Its error is what the model is told, and never ends a
+// turn.
+type Handler func(ctx context.Context, c Call) (agent.ToolResult, error)
+
+// Link is one step of the chain: it does its part before or after next, or
+// does not call next at all.
+type Link func(next Handler) Handler
+
+// chain returns the way of a call to a tool and of its result back. The links
+// stand from the outside in, so what a result passes is read from the bottom.
+func (s *Set) chain(m member, r rule, arguments *schema.Schema) Handler {
+	links := []Link{
+		permission(r),
+		passThrough,           // before-hooks
+		passThrough,           // after-hooks: outside redaction, so that no secret reaches them
+		redaction(s.redactor), // outside the schema check, which quotes arguments
+		schemaCheck(arguments),
+		passThrough, // cassette: records what the call itself gave
+		deadline(m.bound, s.running),
+		sizeLimit,
+	}
+	h := call(m.tool, s.env.Log)
+	for i := len(links) - 1; i >= 0; i-- {
+		h = links[i](h)
+	}
+	return h
+}
+
+// passThrough keeps the place of a link.
+func passThrough(next Handler) Handler { return next }
+
+// call is the end of the chain. A panic of the tool is its error.
+func call(t agent.Tool, log *slog.Logger) Handler {
+	return func(ctx context.Context, c Call) (result agent.ToolResult, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				log.ErrorContext(ctx, "a tool panicked", "tool", c.Name, "panic", p, "stack", string(debug.Stack()))
+				result, err = agent.ToolResult{}, fmt.Errorf("the tool crashed: %v", p)
+			}
+		}()
+		return t.Call(ctx, c.Arguments)
+	}
+}

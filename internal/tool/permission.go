@@ -1,0 +1,141 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+// decision is what permissions say of a tool.
+type decision int
+
+const (
+	allowed decision = iota
+	asked            // a person decides at each call
+	refused
+)
+
+// rule is what permissions say of one tool, and which key says it.
+type rule struct {
+	decision decision
+	reason   string
+}
+
+// patterns is one list of tool names in the agent file. A name may hold the
+// wildcards of [path.Match].
+type patterns struct {
+	key   string // where the list stands, such as "permissions.ask"
+	globs []string
+	// fileNames says that the list may also use the name a tool has in the
+	// agent file. The openai section always did; root permissions know
+	// canonical names alone.
+	fileNames bool
+}
+
+// match returns the glob that matches a tool, if one does.
+func (p patterns) match(canonical, fileName string) (string, bool) {
+	for _, glob := range p.globs {
+		if ok, _ := path.Match(glob, canonical); ok {
+			return glob, true
+		}
+		if ok, _ := path.Match(glob, fileName); ok && p.fileNames {
+			return glob, true
+		}
+	}
+	return "", false
+}
+
+// permissions is what an agent file says on which tools may be called. The
+// zero value allows all.
+type permissions struct {
+	deny, ask []patterns
+	allow     []patterns // a tool must be in every one
+}
+
+// permissionsOf reads the permissions of an agent. The openai section counts
+// only where its own runtime and an OpenAI model run it.
+func permissionsOf(a *config.Agent) permissions {
+	var p permissions
+	if root := a.Permissions; root != nil {
+		p.deny = append(p.deny, patterns{key: "permissions.disallowed_tools", globs: root.DisallowedTools})
+		p.ask = append(p.ask, patterns{key: "permissions.ask", globs: root.Ask})
+		if root.AllowedTools != nil || root.Wrote("allowed_tools") {
+			p.allow = append(p.allow, patterns{key: "permissions.allowed_tools", globs: root.AllowedTools})
+		}
+	}
+	if !usesOpenAISection(a) {
+		return p
+	}
+	p.deny = append(p.deny, patterns{key: "openai.disallowed_tools", globs: a.OpenAI.DisallowedTools, fileNames: true})
+	if own := a.OpenAI.Permissions; own != nil {
+		p.deny = append(p.deny, patterns{key: "openai.permissions.disallowed_tools", globs: own.DisallowedTools, fileNames: true})
+		if own.AllowedTools != nil || own.Wrote("allowed_tools") {
+			p.allow = append(p.allow, patterns{key: "openai.permissions.allowed_tools", globs: own.AllowedTools, fileNames: true})
+		}
+	}
+	return p
+}
+
+func usesOpenAISection(a *config.Agent) bool {
+	openAI := a.Model != nil && (a.Model.Provider == config.ProviderOpenAI || a.Model.Provider == config.ProviderAzureOpenAI)
+	return a.OpenAI != nil && openAI && a.Runtime == config.BackendAgentFramework
+}
+
+// of returns what the permissions say of a tool: deny wins over ask, and ask
+// over allow.
+func (p permissions) of(canonical, fileName string) rule {
+	for _, list := range p.deny {
+		if glob, ok := list.match(canonical, fileName); ok {
+			return rule{refused, fmt.Sprintf("%s has %q", list.key, glob)}
+		}
+	}
+	for _, list := range p.ask {
+		if glob, ok := list.match(canonical, fileName); ok {
+			return rule{asked, fmt.Sprintf("%s has %q", list.key, glob)}
+		}
+	}
+	for _, list := range p.allow {
+		if _, ok := list.match(canonical, fileName); !ok {
+			return rule{refused, fmt.Sprintf("%s does not have it", list.key)}
+		}
+	}
+	return rule{decision: allowed}
+}
+
+// all returns every list, for checking them.
+func (p permissions) all() []patterns { return slices.Concat(p.deny, p.ask, p.allow) }
+
+// permission refuses what the rule refuses and asks where it says so.
+func permission(r rule) Link {
+	return func(next Handler) Handler {
+		switch r.decision {
+		case refused:
+			return func(_ context.Context, c Call) (agent.ToolResult, error) {
+				return agent.ToolResult{}, fmt.Errorf("%s may not be called: %s", c.Name, r.reason)
+			}
+		case asked:
+			return func(ctx context.Context, c Call) (agent.ToolResult, error) {
+				if err := ask(ctx, c, r.reason); err != nil {
+					return agent.ToolResult{}, err
+				}
+				return next(ctx, c)
+			}
+		}
+		return next
+	}
+}
+
+func ask(ctx context.Context, c Call, reason string) error {
+	if c.Approver == nil {
+		return fmt.Errorf("%s may not be called without a person's consent (%s), and nobody can be asked here", c.Name, reason)
+	}
+	err := c.Approver.Approve(ctx, agent.ApprovalRequest{Tool: c.Name, CallID: c.ID, Arguments: c.Arguments, Reason: reason})
+	if err != nil {
+		return fmt.Errorf("%s was not allowed: %w", c.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/llm/schema"
+	"github.com/holodeck-go/holodeck/internal/secret"
+)
+
+// DefaultTimeout bounds a call of a tool that no agent file speaks of. It is
+// the default of tools[].timeout.
+const DefaultTimeout = 60 * time.Second
+
+// Set is the tools of one agent. It is safe for concurrent use. Whoever opens
+// a set closes it, after every backend that uses it.
+type Set struct {
+	env         agent.Env
+	redactor    *secret.Redactor
+	permissions permissions
+	entries     map[string]*entry // by canonical name
+	order       []string          // canonical names as the file has them
+	running     *running          // shared with sets made by With
+	closers     []io.Closer       // what Open opened
+	derived     bool              // made by With: the set it was made from closes
+	closing     sync.Once
+	closeErr    error
+}
+
+// entry is a tool of a Set and the chain its calls go through.
+type entry struct {
+	def    agent.Definition
+	rule   rule
+	handle Handler
+}
+
+// member is a tool that is to enter a Set.
+type member struct {
+	tool  agent.Tool
+	name  string // as agent.yaml names it; the canonical name when it does not
+	where string // names it in messages, such as "tools[2]"
+	bound bound
+}
+
+// Call is a tool call a model asked for.
+type Call struct {
+	ID        string
+	Name      string          // canonical
+	Arguments json.RawMessage // as the model gave them
+	// Session, Turn and Ordinal say which call of which turn it is; Turn and
+	// Ordinal count from 1.
+	Session       string
+	Turn, Ordinal int
+	// Approver is asked where permissions say so; nil refuses.
+	Approver agent.Approver
+}
+
+// New returns a Set of tools that no agent file speaks of: all may be called,
+// each call is bounded by DefaultTimeout, and closing the Set leaves the tools
+// alone. Two tools of one name are an error.
+func New(env agent.Env, tools ...agent.Tool) (*Set, error) {
+	s := &Set{env: env, entries: map[string]*entry{}, running: newRunning()}
+	if err := s.add(callersOwn(tools)); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// With returns a set that has the caller's own tools beside those of s, under
+// the same permissions. It lives as long as s and needs no Close of its own.
+func (s *Set) With(tools []agent.Tool) (*Set, error) {
+	wider := &Set{
+		env: s.env, redactor: s.redactor, permissions: s.permissions, running: s.running, derived: true,
+		entries: maps.Clone(s.entries),
+		order:   slices.Clone(s.order),
+	}
+	if err := wider.add(callersOwn(tools)); err != nil {
+		return nil, err
+	}
+	return wider, nil
+}
+
+func callersOwn(tools []agent.Tool) []member {
+	members := make([]member, len(tools))
+	for i, t := range tools {
+		name := t.Definition().Name
+		members[i] = member{tool: t, name: name, where: "the caller's tool " + name, bound: bound{limit: DefaultTimeout}}
+	}
+	return members
+}
+
+// add puts tools into the set. The error names what cannot stand beside what.
+func (s *Set) add(members []member) error {
+	where := map[string]string{}
+	for _, m := range members {
+		def := m.tool.Definition()
+		if other, ok := where[def.Name]; ok {
+			return &agent.ToolError{Tool: def.Name, Err: fmt.Errorf("%s and %s are both called %s; rename one of them", other, m.where, def.Name)}
+		}
+		if _, ok := s.entries[def.Name]; ok {
+			return &agent.ToolError{Tool: def.Name, Err: fmt.Errorf("%s has the name of a tool of the agent; rename one of them", m.where)}
+		}
+		compiled, err := schema.Compile(def.Schema)
+		if err != nil {
+			return &agent.ToolError{Tool: def.Name, Err: fmt.Errorf("%s: schema of its arguments: %w", m.where, err)}
+		}
+		r := s.permissions.of(def.Name, m.name)
+		s.entries[def.Name] = &entry{def: def, rule: r, handle: s.chain(m, r, compiled)}
+		s.order = append(s.order, def.Name)
+		where[def.Name] = m.where
+	}
+	return nil
+}
+
+// Definitions returns what a model is told of the tools, in the order of the
+// agent file. A tool that may never be called is not among them.
+func (s *Set) Definitions() []agent.Definition {
+	var defs []agent.Definition
+	for _, name := range s.order {
+		if e := s.entries[name]; e.rule.decision != refused {
+			defs = append(defs, e.def)
+		}
+	}
+	return defs
+}
+
+// Call runs a tool and returns when it has ended, was refused, or ran out of
+// time. Cancelling ctx cancels the call. Many calls may run at once.
+func (s *Set) Call(ctx context.Context, c Call) agent.ToolCallFinished {
+	f := agent.ToolCallFinished{CallID: c.ID, Name: c.Name, Start: s.env.Now()}
+	result, err := s.dispatch(ctx, c)
+	f.End = s.env.Now()
+	f.Result = result
+	switch {
+	case err != nil:
+		f.Err = err.Error()
+		f.Result = agent.TextResult("Error: " + f.Err)
+		f.Result.IsError = true
+	case result.IsError:
+		f.Err = firstLine(result.Text())
+	}
+	return f
+}
+
+func (s *Set) dispatch(ctx context.Context, c Call) (agent.ToolResult, error) {
+	e, ok := s.entries[c.Name]
+	if !ok {
+		return agent.ToolResult{}, s.unknown(c.Name)
+	}
+	return e.handle(ctx, c)
+}
+
+// unknown is the error of a call of a tool that does not exist.
+func (s *Set) unknown(name string) error {
+	var names []string
+	for _, d := range s.Definitions() {
+		names = append(names, d.Name)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("there is no tool called %q; this agent has no tools", name)
+	}
+	return fmt.Errorf("there is no tool called %q; there are: %s", name, strings.Join(names, ", "))
+}
+
+// firstLine returns the first line of s, cut to what fits in a report.
+func firstLine(s string) string {
+	const longest = 200 // runes
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if line == "" {
+		return "the tool reported an error without saying which"
+	}
+	if runes := []rune(line); len(runes) > longest {
+		return string(runes[:longest]) + "…"
+	}
+	return line
+}
+
+// Close cancels the calls that are under way, waits up to CloseGrace for them
+// and closes the tools that Open opened. A call that has still not returned is
+// left behind, and the error names its tool: no Go program can stop a function
+// that does not listen. Close is idempotent, and does nothing to a set made by
+// With.
+func (s *Set) Close() error {
+	if s.derived {
+		return nil
+	}
+	s.closing.Do(func() {
+		errs := []error{s.running.stop()}
+		for _, c := range s.closers {
+			errs = append(errs, c.Close())
+		}
+		s.closeErr = errors.Join(errs...)
+	})
+	return s.closeErr
+}
