@@ -1,0 +1,62 @@
+package eval
+
+import (
+	"fmt"
+
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+// Check warns of metrics that this build cannot compute, and of keys that do
+// nothing for the metric they stand at. With --offline, where such a metric is
+// expected to be skipped, only the latter remain.
+func Check(a *config.Agent) []config.Problem {
+	var problems []config.Problem
+	check := func(list []config.Metric) {
+		for _, entry := range list {
+			if entry.Base().Enabled {
+				problems = append(problems, checkMetric(entry, a.Offline)...)
+			}
+		}
+	}
+	if a.Evaluations != nil {
+		check(a.Evaluations.Metrics)
+	}
+	for _, c := range a.TestCases {
+		check(c.Evaluations)
+		for _, turn := range c.Turns {
+			check(turn.Evaluations)
+		}
+	}
+	return problems
+}
+
+func checkMetric(entry config.Metric, offline bool) []config.Problem {
+	if m, ok := entry.(*config.StandardMetric); ok && newScorer(m) != nil {
+		return checkKeys(m)
+	}
+	if offline {
+		return nil
+	}
+	return []config.Problem{entry.Base().Problem(config.SeverityWarning, "", config.CodeUnsupported,
+		fmt.Sprintf("this build cannot compute %s yet, so %s will be skipped, which fails a case it applies to", describe(entry), entry.Name()),
+		"set enabled: false or on_missing: ignore, or run with --offline, where it does not count")}
+}
+
+// checkKeys warns of keys that have no effect on a metric which is computed
+// from the text alone.
+func checkKeys(m *config.StandardMetric) []config.Problem {
+	idle := []string{"model", "scale", "custom_prompt", "retry_on_failure", "timeout_ms"}
+	if m.Metric == "numeric" {
+		idle = append(idle, "case_insensitive", "strip_whitespace", "strip_punctuation")
+	} else {
+		idle = append(idle, "absolute_tolerance", "relative_tolerance", "accept_percent", "accept_thousands_separators")
+	}
+	var problems []config.Problem
+	for _, key := range idle {
+		if m.Wrote(key) {
+			problems = append(problems, m.Problem(config.SeverityWarning, key, config.CodeNoEffect,
+				fmt.Sprintf("has no effect on %s", m.Metric), "remove it"))
+		}
+	}
+	return problems
+}

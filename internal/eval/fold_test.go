@@ -1,0 +1,37 @@
+package eval
+
+import (
+	"testing"
+	"unicode"
+)
+
+func TestFoldMakesCaseVariantsAlike(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if upper := unicode.ToUpper(r); unicode.ToLower(upper) == r && fold(string(upper)) != fold(string(r)) {
+			t.Errorf("%q and %q differ", upper, r)
+		}
+	}
+}
+
+func TestFoldKeepsLettersApart(t *testing.T) {
+	for _, pair := range [][2]string{{"a", "b"}, {"ı", "i"}, {"é", "e"}, {"1", "l"}} {
+		if fold(pair[0]) == fold(pair[1]) {
+			t.Errorf("%q and %q are alike", pair[0], pair[1])
+		}
+	}
+}
+
+func TestEveryDecimalDigitHasItsValue(t *testing.T) {
+	want := rune('0')
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !unicode.IsDigit(r) {
+			continue
+		}
+		if got := asciiDigit(r); got != want {
+			t.Errorf("%U reads as %q, want %q", r, got, want)
+		}
+		if want++; want > '9' { // every script has its ten in a row
+			want = '0'
+		}
+	}
+}
