@@ -1,6 +1,11 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
 
 // Pos is a place in a file. Line and Column count from 1; a zero Line means
 // the file as a whole.
@@ -22,21 +27,51 @@ func (p Pos) String() string {
 }
 
 // Block is what every section of the configuration embeds: where it stands,
-// and which of its keys the user wrote. The zero Block is a section that
-// nobody wrote.
+// and which of its keys the user wrote. The zero Block is a section that was
+// not loaded.
 type Block struct{ origin *origin }
 
 // origin is where a section stands in its file.
 type origin struct {
 	path string
-	pos  Pos
-	keys map[string]keyOrigin
+	at   place
+	keys []keyOrigin // in file order
 }
 
-// keyOrigin is where a key of a section stands and which layer set it.
+// place is a position within a source.
+type place struct {
+	src       *source
+	line, col int32
+}
+
+// keyOrigin is where the value of a key of a section stands.
 type keyOrigin struct {
-	pos   Pos    // of the value
-	layer string // such as "agent.yaml", "config.yaml" or "default"
+	key    string
+	at     place
+	raw    string // the scalar as it was written, where variables changed it
+	secret bool
+	unset  bool // a variable in it has no value
+}
+
+// pos returns the place as a position.
+func (p place) pos() Pos {
+	if p.src == nil {
+		return Pos{}
+	}
+	return Pos{File: p.src.name, Line: int(p.line), Column: int(p.col)}
+}
+
+// key returns the origin of a key, or nil when the user did not write it.
+func (b Block) key(key string) *keyOrigin {
+	if b.origin == nil {
+		return nil
+	}
+	for i := range b.origin.keys {
+		if b.origin.keys[i].key == key {
+			return &b.origin.keys[i]
+		}
+	}
+	return nil
 }
 
 // Path returns the dotted path of the section, such as "tools[2].database".
@@ -47,33 +82,62 @@ func (b Block) Path() string {
 	return b.origin.path
 }
 
-// Pos returns where the section begins.
+// Pos returns where the section begins, or where its parent does when nobody
+// wrote it.
 func (b Block) Pos() Pos {
 	if b.origin == nil {
 		return Pos{}
 	}
-	return b.origin.pos
+	return b.origin.at.pos()
 }
 
 // Wrote reports whether the user wrote the key, in any file and with any
 // value but null.
-func (b Block) Wrote(key string) bool {
-	if b.origin == nil {
-		return false
-	}
-	_, ok := b.origin.keys[key]
-	return ok
-}
+func (b Block) Wrote(key string) bool { return b.key(key) != nil }
 
 // PosOf returns where the value of key stands, or where the section does when
 // the key is absent.
 func (b Block) PosOf(key string) Pos {
-	if b.origin != nil {
-		if k, ok := b.origin.keys[key]; ok {
-			return k.pos
-		}
+	if k := b.key(key); k != nil {
+		return k.at.pos()
 	}
 	return b.Pos()
+}
+
+// LayerOf returns where the value of key comes from: LayerDefault when nobody
+// wrote it.
+func (b Block) LayerOf(key string) Layer {
+	if k := b.key(key); k != nil {
+		return k.at.src.layer
+	}
+	return LayerDefault
+}
+
+// File returns the file that path, the value of key, names: ~ is the home
+// folder, and a relative path is relative to the file that mentions it.
+func (b Block) File(key, path string) string {
+	var src *source
+	if k := b.key(key); k != nil {
+		src = k.at.src
+	} else if b.origin != nil {
+		src = b.origin.at.src
+	}
+	if src == nil {
+		return filepath.Clean(path)
+	}
+	return src.resolve(path)
+}
+
+// resolve returns the file that a path in the source names.
+func (s *source) resolve(path string) string {
+	path = filepath.FromSlash(path)
+	if rest, ok := strings.CutPrefix(path, "~"); ok && s.home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return filepath.Join(s.home, rest)
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(s.dir, path)
 }
 
 // Problem returns a problem of the section's key; an empty key means the

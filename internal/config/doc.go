@@ -8,11 +8,13 @@
 // The YAML tree is the truth and the types are a view of it. One set of struct
 // tags drives the decoder, the JSON Schema and docs/keys.md:
 //
-//	key      the YAML key
+//	key      the YAML key; "*" takes the keys that no other field has
 //	default  the value when the key is absent, as a YAML scalar or flow value
-//	rule     comma-separated bounds: required, nonblank, strict (a real
-//	         boolean only), min=N, max=N, gt=N, minitems=N, maxitems=N,
-//	         minlen=N, finite, name (tool name), open (unknown keys allowed)
+//	rule     comma-separated: required, nonblank, strict (a real boolean
+//	         only), name (a tool name), min=N, max=N, gt=N, minitems=N,
+//	         maxitems=N, nullable (null is the default), partial (required
+//	         keys below it may be absent), hidden (its values are never
+//	         printed, but not looked for elsewhere)
 //	ours     "true" when the Python edition does not know the key
 //	doc      one sentence: what the key does
 //

@@ -54,7 +54,7 @@ func (MetricType) Values() []string { return []string{"standard", "geval", "rag"
 type StandardMetric struct {
 	MetricBase
 	Metric                    StandardName `key:"metric" rule:"required" doc:"Which one."`
-	Threshold                 *float64     `key:"threshold" rule:"finite" doc:"Lowest score that passes."`
+	Threshold                 *float64     `key:"threshold" doc:"Lowest score that passes."`
 	Scale                     *int         `key:"scale" rule:"gt=0" doc:"Highest mark a judge gives."`
 	Model                     *Model       `key:"model" doc:"The judge of this metric."`
 	RetryOnFailure            *int         `key:"retry_on_failure" rule:"min=1,max=3" doc:"How often an error is tried again."`
@@ -63,8 +63,8 @@ type StandardMetric struct {
 	CaseInsensitive           bool         `key:"case_insensitive" default:"false" doc:"Letter case does not count (equality, contains)."`
 	StripWhitespace           bool         `key:"strip_whitespace" default:"false" doc:"Runs of white space count as one blank (equality, contains)."`
 	StripPunctuation          bool         `key:"strip_punctuation" default:"false" doc:"ASCII punctuation does not count (equality, contains)."`
-	AbsoluteTolerance         float64      `key:"absolute_tolerance" default:"1e-6" rule:"min=0,finite" doc:"Largest difference that passes (numeric)."`
-	RelativeTolerance         float64      `key:"relative_tolerance" default:"0" rule:"min=0,finite" doc:"Largest difference that passes, as a share of the expected value (numeric)."`
+	AbsoluteTolerance         float64      `key:"absolute_tolerance" default:"1e-6" rule:"min=0" doc:"Largest difference that passes (numeric)."`
+	RelativeTolerance         float64      `key:"relative_tolerance" default:"0" rule:"min=0" doc:"Largest difference that passes, as a share of the expected value (numeric)."`
 	AcceptPercent             bool         `key:"accept_percent" default:"false" doc:"5% reads as 0.05 (numeric)."`
 	AcceptThousandsSeparators bool         `key:"accept_thousands_separators" default:"false" doc:"1,000 reads as 1000 (numeric)."`
 	ResponsePath              *string      `key:"response_path" doc:"Path to a value inside a JSON answer, such as items[0].price."`
@@ -131,7 +131,7 @@ func (RAGMetricType) Values() []string {
 type CodeMetric struct {
 	MetricBase
 	Grader    string   `key:"grader" rule:"required" doc:"module:callable, looked for in the agent folder. Never imported at load."`
-	Threshold *float64 `key:"threshold" rule:"finite" doc:"Lowest score that passes when the grader does not say."`
+	Threshold *float64 `key:"threshold" doc:"Lowest score that passes when the grader does not say."`
 	Title     *string  `key:"name" doc:"Its name in reports; absent, the callable's."`
 }
 
@@ -156,7 +156,7 @@ type Optimizer struct {
 	MaxCycles    int                `key:"max_cycles" default:"3" rule:"gt=0" doc:"Most rounds of both phases."`
 	NumericPhase Phase              `key:"numeric_phase" default:"{max_trials: 10, patience: 5}" doc:"Bounds of the numeric phase."`
 	TextualPhase Phase              `key:"textual_phase" default:"{max_trials: 5, patience: 3}" doc:"Bounds of the textual phase."`
-	MinDelta     float64            `key:"min_delta" default:"0.01" rule:"min=0,finite" doc:"Least gain that counts."`
+	MinDelta     float64            `key:"min_delta" default:"0.01" rule:"min=0" doc:"Least gain that counts."`
 	Seed         int                `key:"seed" default:"42" doc:"Seed of the search."`
 }
 

@@ -18,7 +18,7 @@ type Claude struct {
 	AllowedTools              []string            `key:"allowed_tools" doc:"Tools that are allowed beyond the declared ones."`
 	DisallowedTools           []string            `key:"disallowed_tools" doc:"Tools that are refused."`
 	Effort                    *Effort             `key:"effort" doc:"How hard the model thinks."`
-	MaxBudgetUSD              *float64            `key:"max_budget_usd" rule:"gt=0,finite" doc:"Most a turn may cost, in US dollars."`
+	MaxBudgetUSD              *float64            `key:"max_budget_usd" rule:"gt=0" doc:"Most a turn may cost, in US dollars."`
 	FallbackModel             *string             `key:"fallback_model" doc:"Model that takes over when the first is overloaded."`
 	SettingSources            []SettingSource     `key:"setting_sources" doc:"Which settings files the CLI reads; none when absent."`
 	IUnderstandThisIsUnsafe   bool                `key:"i_understand_this_is_unsafe" default:"false" doc:"Needed for acceptAll."`
@@ -91,7 +91,7 @@ type OpenAI struct {
 	SessionMemoryEstimateMiB  int                `key:"session_memory_estimate_mib" default:"100" rule:"min=50,max=2000" doc:"Memory of a session, in MiB."`
 	MaxTurns                  int                `key:"max_turns" default:"20" rule:"min=1" doc:"Most model responses of a turn."`
 	Effort                    *Effort            `key:"effort" doc:"How hard the model thinks."`
-	MaxBudgetUSD              *float64           `key:"max_budget_usd" rule:"gt=0,finite" doc:"Most a session may cost, in US dollars."`
+	MaxBudgetUSD              *float64           `key:"max_budget_usd" rule:"gt=0" doc:"Most a session may cost, in US dollars."`
 	FallbackModel             *string            `key:"fallback_model" doc:"Model that takes over when the first fails."`
 	DisallowedTools           []string           `key:"disallowed_tools" doc:"Tools that are refused."`
 	Permissions               *OpenAIPermissions `key:"permissions" doc:"Which tools the model may call."`

@@ -73,9 +73,9 @@ type HierarchicalDocumentTool struct {
 	SearchMode             SearchMode       `key:"search_mode" default:"hybrid" doc:"By meaning, by words, both, or exactly."`
 	TopK                   int              `key:"top_k" default:"10" rule:"min=1,max=100" doc:"Most results of a search."`
 	MinScore               *float64         `key:"min_score" rule:"min=0,max=1" doc:"Results that score less are dropped."`
-	SemanticWeight         float64          `key:"semantic_weight" default:"0.5" rule:"min=0,max=1,finite" doc:"Weight of meaning in hybrid mode."`
-	KeywordWeight          float64          `key:"keyword_weight" default:"0.3" rule:"min=0,max=1,finite" doc:"Weight of words in hybrid mode."`
-	ExactWeight            float64          `key:"exact_weight" default:"0.2" rule:"min=0,max=1,finite" doc:"Weight of exact matches in hybrid mode."`
+	SemanticWeight         float64          `key:"semantic_weight" default:"0.5" rule:"min=0,max=1" doc:"Weight of meaning in hybrid mode."`
+	KeywordWeight          float64          `key:"keyword_weight" default:"0.3" rule:"min=0,max=1" doc:"Weight of words in hybrid mode."`
+	ExactWeight            float64          `key:"exact_weight" default:"0.2" rule:"min=0,max=1" doc:"Weight of exact matches in hybrid mode."`
 	RRFK                   int              `key:"rrf_k" default:"60" rule:"min=1" doc:"Constant of reciprocal rank fusion."`
 	ContextualEmbeddings   bool             `key:"contextual_embeddings" default:"true" doc:"A model writes a line of context for each chunk before it is embedded."`
 	ContextMaxTokens       int              `key:"context_max_tokens" default:"100" rule:"min=50,max=200" doc:"Longest such line."`
@@ -114,7 +114,7 @@ func (SearchMode) Values() []string { return []string{"semantic", "keyword", "ex
 // that names one of config.yaml's vectorstores and is resolved at load.
 type Database struct {
 	Block
-	Provider         DatabaseProvider `key:"provider" rule:"required,open" doc:"The kind of store."`
+	Provider         DatabaseProvider `key:"provider" rule:"required" doc:"The kind of store."`
 	ConnectionString secret.String    `key:"connection_string" rule:"nonblank" doc:"How to reach it."`
 
 	// Options are the keys that only the store knows.
@@ -143,7 +143,7 @@ func (DatabaseProvider) Values() []string {
 // KeywordIndex says where a keyword index lives.
 type KeywordIndex struct {
 	Block
-	Provider       KeywordProvider `key:"provider" default:"in-memory" rule:"open" doc:"The kind of index."`
+	Provider       KeywordProvider `key:"provider" default:"in-memory" doc:"The kind of index."`
 	Endpoint       *string         `key:"endpoint" doc:"URL. Required for opensearch."`
 	IndexName      *string         `key:"index_name" doc:"Index. Required for opensearch."`
 	Username       *string         `key:"username" doc:"User of basic authentication."`
