@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/holodeck-go/holodeck/internal/eval/pystr"
 )
 
 // numeric passes when answer and ground truth are numbers a and e with
@@ -49,13 +49,13 @@ func (n numeric) near(got, want float64) bool {
 // parse reads a number. The error completes a sentence that begins with the
 // text.
 func (n numeric) parse(s string) (float64, error) {
-	s = strings.TrimFunc(s, isSpace)
+	s = strings.TrimFunc(s, pystr.IsSpace)
 	scale := 1.0
 	if rest, ok := strings.CutSuffix(s, "%"); ok {
 		if !n.percent {
 			return 0, errors.New("is a percentage; set accept_percent: true to read it as a share")
 		}
-		s, scale = strings.TrimRightFunc(rest, isSpace), 100
+		s, scale = strings.TrimRightFunc(rest, pystr.IsSpace), 100
 	}
 	if strings.ContainsFunc(s, isSeparator) {
 		if !n.separators {
@@ -68,7 +68,7 @@ func (n numeric) parse(s string) (float64, error) {
 			return r
 		}, s)
 	}
-	f, ok := parseFloat(s)
+	f, ok := pystr.ParseFloat(s)
 	if !ok {
 		return 0, errors.New("is not a number")
 	}
@@ -77,66 +77,3 @@ func (n numeric) parse(s string) (float64, error) {
 
 // isSeparator reports whether r may group the digits of a number.
 func isSeparator(r rune) bool { return r == ',' || r == '_' || r == '\u00a0' || r == '\u202f' }
-
-// parseFloat reads what Python's float reads: decimal digits of any script,
-// an exponent, inf, infinity and nan in any case; no hexadecimal. A number out
-// of range is infinite.
-func parseFloat(s string) (float64, bool) {
-	s = strings.Map(asciiDigit, s)
-	unsigned := strings.TrimPrefix(s, "+")
-	if len(unsigned) == len(s) {
-		unsigned = strings.TrimPrefix(s, "-")
-	}
-	switch strings.ToLower(unsigned) {
-	case "inf", "infinity", "nan":
-	default:
-		if !isDecimal(unsigned) {
-			return 0, false
-		}
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	return f, err == nil || errors.Is(err, strconv.ErrRange)
-}
-
-// isDecimal reports whether s is digits with at most one point, and perhaps an
-// exponent.
-func isDecimal(s string) bool {
-	mantissa, exponent, hasExponent := s, "", false
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		mantissa, exponent, hasExponent = s[:i], s[i+1:], true
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	if whole+fraction == "" || !allDigits(whole+fraction) {
-		return false
-	}
-	if !hasExponent {
-		return true
-	}
-	if exponent != "" && strings.ContainsRune("+-", rune(exponent[0])) {
-		exponent = exponent[1:]
-	}
-	return exponent != "" && allDigits(exponent)
-}
-
-func allDigits(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
-}
-
-// asciiDigit maps a decimal digit of any script to its ASCII form. The digits
-// of a script stand in a row, and the ranges of unicode.Nd begin at a zero.
-func asciiDigit(r rune) rune {
-	if r < 0x80 || !unicode.IsDigit(r) {
-		return r
-	}
-	for _, t := range unicode.Nd.R16 {
-		if r >= rune(t.Lo) && r <= rune(t.Hi) {
-			return '0' + (r-rune(t.Lo))%10
-		}
-	}
-	for _, t := range unicode.Nd.R32 {
-		if r >= rune(t.Lo) && r <= rune(t.Hi) {
-			return '0' + (r-rune(t.Lo))%10
-		}
-	}
-	return r
-}

@@ -26,6 +26,10 @@ type step struct {
 	index int
 }
 
+func allDigits(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+}
+
 // maxIndexDigits keeps an index within an int on every platform.
 const maxIndexDigits = 9
 

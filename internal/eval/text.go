@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/holodeck-go/holodeck/internal/eval/pystr"
 )
 
 // normalizer removes differences that are not to count, in this order: letter
@@ -25,7 +27,7 @@ func (n normalizer) apply(s string) string {
 		}, s)
 	}
 	if n.collapseWhiteSpc {
-		s = strings.Join(strings.FieldsFunc(s, isSpace), " ")
+		s = strings.Join(strings.FieldsFunc(s, pystr.IsSpace), " ")
 	}
 	return s
 }
@@ -34,9 +36,6 @@ func (n normalizer) apply(s string) string {
 func isASCIIPunct(r rune) bool {
 	return r < unicode.MaxASCII && (unicode.IsPunct(r) || unicode.IsSymbol(r))
 }
-
-// isSpace reports whether Python's str.split would split at r.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
 // equality passes when the answer is the ground truth.
 type equality struct{ normalizer }
@@ -67,7 +66,7 @@ const excerptLen = 160
 
 // excerpt returns s on one line, quoted and cut to excerptLen runes.
 func excerpt(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, isSpace), " ")
+	s = strings.Join(strings.FieldsFunc(s, pystr.IsSpace), " ")
 	runes := []rune(s)
 	if len(runes) > excerptLen {
 		s = string(runes[:excerptLen-1]) + "…"

@@ -34,6 +34,9 @@ func FromJSON(doc []byte) (string, error) {
 	return p.out.String(), nil
 }
 
+// IsSpace reports whether Python's str.split splits at r.
+func IsSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
+
 // printer prints the values of a token stream.
 type printer struct {
 	dec *json.Decoder

@@ -1,0 +1,197 @@
+package runs
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+// Run is what is known of a run before its first case.
+type Run struct {
+	Agent   string    // the agent's name
+	Path    string    // the agent file, as the user named it
+	Version string    // of the program
+	Started time.Time // from Env.Now
+	// Environment describes the circumstances, such as bounds and stand-ins.
+	Environment map[string]string
+}
+
+// Status is how a case or a turn ended.
+type Status string
+
+// The statuses.
+const (
+	// Passed: at least one check counted, and none failed.
+	Passed Status = "passed"
+	// Failed: a check failed, or there was an error.
+	Failed Status = "failed"
+	// Unchecked: nothing went wrong, and nothing was checked.
+	Unchecked Status = "unchecked"
+	// NotRun: the turn was given up because the turns before it failed. Only a
+	// turn ends so, and it fails its case.
+	NotRun Status = "not_run"
+)
+
+// Case is a finished test case.
+type Case struct {
+	// Index is the case's place in the agent file, from 0.
+	Index int
+	// Name is the name the file gives it, or empty.
+	Name string
+	// Conversation says that the file writes it as turns. Otherwise it has
+	// exactly one turn.
+	Conversation bool
+	Turns        []Turn
+	Status       Status
+	Started      time.Time
+	// Elapsed is the wall-clock time of the whole case.
+	Elapsed time.Duration
+}
+
+// Turn is one message of a case and what came of it.
+type Turn struct {
+	Input       string
+	Files       []File
+	GroundTruth *string
+	// Answer is the agent's text, which may be partial when there are Errors.
+	Answer     string
+	Structured json.RawMessage
+	ToolCalls  []ToolCall
+	// ToolChecks are nil when the case expects nothing of tools.
+	ToolChecks []ToolCheck
+	Metrics    []Metric
+	// Errors say what went wrong beside checks that failed: an error of the
+	// agent, a limit it ran into, a file that could not be read, an answer that
+	// is empty.
+	Errors []string
+	Status Status
+	// Usage is nil when no model call was made.
+	Usage *agent.Usage
+	// CostUSD is nil when it is not known.
+	CostUSD    *float64
+	StopReason agent.StopReason
+	// AgentTime is how long the agent took, checks not included.
+	AgentTime time.Duration
+}
+
+// File is a file that went with an input.
+type File struct {
+	Input   config.FileInput
+	Content string // what the agent was given of it
+	Size    int64  // bytes of the file
+	Err     string // why it could not be read, or empty
+	Elapsed time.Duration
+}
+
+// ToolCall is a call the agent made.
+type ToolCall struct {
+	Name      string // canonical
+	CallID    string
+	Arguments json.RawMessage
+	Result    string
+	Err       string // why it failed, or empty
+	Elapsed   time.Duration
+}
+
+// ToolCheck is a call that was expected and whether it happened.
+type ToolCheck struct {
+	Expected config.ExpectedTool
+	Matched  bool
+	// Call is the index in ToolCalls of the first call that satisfied the
+	// check, or -1.
+	Call int
+	// Reason says what is missing; empty when the check matched.
+	Reason string
+}
+
+// MetricStatus is how a metric ended.
+type MetricStatus string
+
+// The statuses of a metric.
+const (
+	MetricPass          MetricStatus = "pass"
+	MetricFail          MetricStatus = "fail"
+	MetricError         MetricStatus = "error"
+	MetricSkipped       MetricStatus = "skipped"
+	MetricNotApplicable MetricStatus = "not_applicable"
+)
+
+// Metric is what a metric made of a turn.
+type Metric struct {
+	Name   string
+	Kind   config.MetricType
+	Status MetricStatus
+	// Counts says that the status takes part in the verdict.
+	Counts bool
+	// Score is between 0 and 1; nil when there is none.
+	Score *float64
+	// Threshold is the lowest score that passes; nil when none is set.
+	Threshold *float64
+	Reason    string
+	Elapsed   time.Duration
+}
+
+// Failed reports whether the metric fails its turn.
+func (m Metric) Failed() bool {
+	return m.Counts && m.Status != MetricPass && m.Status != MetricNotApplicable
+}
+
+// titleLen is how many runes of an input stand for a name.
+const titleLen = 60
+
+// Title returns the case's name or, when it has none, the beginning of its
+// first input on one line.
+func (c *Case) Title() string {
+	if c.Name != "" || len(c.Turns) == 0 {
+		return c.Name
+	}
+	return Title(c.Turns[0].Input)
+}
+
+// Title returns the beginning of an input on one line, for a case that has no
+// name.
+func Title(input string) string {
+	line := strings.Join(strings.Fields(input), " ")
+	if runes := []rune(line); len(runes) > titleLen {
+		line = string(runes[:titleLen-1]) + "…"
+	}
+	return line
+}
+
+// AgentTime returns how long the agent took over all turns.
+func (c *Case) AgentTime() time.Duration {
+	var sum time.Duration
+	for _, t := range c.Turns {
+		sum += t.AgentTime
+	}
+	return sum
+}
+
+// Usage returns the tokens of all turns, or nil when no turn called a model.
+func (c *Case) Usage() *agent.Usage {
+	var sum *agent.Usage
+	for _, t := range c.Turns {
+		if t.Usage == nil {
+			continue
+		}
+		if sum == nil {
+			sum = new(agent.Usage)
+		}
+		*sum = sum.Add(*t.Usage)
+	}
+	return sum
+}
+
+// failedByMetricErrorsOnly reports whether nothing but metrics that ended in an
+// error fails the case.
+func (c *Case) failedByMetricErrorsOnly() bool {
+	return c.Status == Failed && !slices.ContainsFunc(c.Turns, func(t Turn) bool {
+		return len(t.Errors) > 0 || t.Status == NotRun ||
+			slices.ContainsFunc(t.ToolChecks, func(c ToolCheck) bool { return !c.Matched }) ||
+			slices.ContainsFunc(t.Metrics, func(m Metric) bool { return m.Failed() && m.Status != MetricError })
+	})
+}

@@ -1,0 +1,494 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+// ReportWriter writes the report of a run as JSON, one case at a time: the
+// TestReport of the Python edition, whose readers refuse a key they do not
+// know. Every key is always there, null where there is no value.
+//
+// What that form has no key for is said in those it has: an unchecked case
+// counts as passed, since it does not fail; a metric that was skipped has the
+// score 0 and an error that begins with "skipped: "; one that did not apply has
+// passed null and a reasoning that begins with "not applicable: ".
+//
+// Call Add for each case, in the order in which they are to stand, and then
+// Close. After an error the report is incomplete, and every later call returns
+// that error.
+type ReportWriter struct {
+	w     io.Writer
+	run   Run
+	cases int
+	err   error
+}
+
+// NewReportWriter begins a report. The caller closes w after Close.
+func NewReportWriter(w io.Writer, run Run) *ReportWriter {
+	return &ReportWriter{w: w, run: run}
+}
+
+// Add writes a case.
+func (r *ReportWriter) Add(c *Case) error {
+	if r.cases == 0 {
+		r.begin()
+	} else {
+		r.write(",")
+	}
+	r.cases++
+	r.value("\n    ", "    ", newTestResult(c))
+	return r.err
+}
+
+// Close writes the summary and ends the report.
+func (r *ReportWriter) Close(s Summary) error {
+	if r.cases == 0 {
+		r.begin()
+		r.write("],\n")
+	} else {
+		r.write("\n  ],\n")
+	}
+	r.member("summary", newReportSummary(s), ",")
+	r.member("timestamp", timestamp(r.run.Started.Add(s.Elapsed)), ",")
+	r.member("holodeck_version", r.run.Version, ",")
+	environment := r.run.Environment
+	if environment == nil {
+		environment = map[string]string{}
+	}
+	r.member("environment", environment, "")
+	r.write("}\n")
+	if r.err == nil {
+		r.err = errClosed
+		return nil
+	}
+	return r.err
+}
+
+// errClosed is what a report returns that was closed before.
+var errClosed = errors.New("write report: it is closed")
+
+func (r *ReportWriter) begin() {
+	r.write("{\n")
+	r.member("agent_name", r.run.Agent, ",")
+	r.member("agent_config_path", r.run.Path, ",")
+	r.write(`  "results": [`)
+}
+
+func (r *ReportWriter) member(key string, v any, end string) {
+	r.value(fmt.Sprintf("  %q: ", key), "  ", v)
+	r.write(end + "\n")
+}
+
+// value writes lead and then v, whose further lines begin with indent.
+func (r *ReportWriter) value(lead, indent string, v any) {
+	if r.err != nil {
+		return
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(indent, "  ")
+	if err := enc.Encode(v); err != nil {
+		r.err = fmt.Errorf("write report: %w", err)
+		return
+	}
+	r.write(lead + strings.TrimSuffix(buf.String(), "\n"))
+}
+
+func (r *ReportWriter) write(s string) {
+	if r.err != nil {
+		return
+	}
+	if _, err := io.WriteString(r.w, s); err != nil {
+		r.err = fmt.Errorf("write report: %w", err)
+	}
+}
+
+// timestamp prints as Python's isoformat does in UTC.
+func timestamp(t time.Time) string {
+	return t.UTC().Format("2006-01-02T15:04:05.000000") + "+00:00"
+}
+
+// reportSummary is ReportSummary of the Python edition.
+type reportSummary struct {
+	TotalTests       int                `json:"total_tests"`
+	Passed           int                `json:"passed"`
+	Failed           int                `json:"failed"`
+	PassRate         float64            `json:"pass_rate"` // 0 to 100
+	TotalDurationMS  int64              `json:"total_duration_ms"`
+	MetricsEvaluated map[string]int     `json:"metrics_evaluated"`
+	AverageScores    map[string]float64 `json:"average_scores"`
+}
+
+func newReportSummary(s Summary) reportSummary {
+	out := reportSummary{
+		TotalTests:       s.Finished(),
+		Passed:           s.Finished() - s.Failed,
+		Failed:           s.Failed,
+		TotalDurationMS:  s.AgentTime.Milliseconds(),
+		MetricsEvaluated: map[string]int{},
+		AverageScores:    map[string]float64{},
+	}
+	if out.TotalTests > 0 {
+		out.PassRate = 100 * float64(out.Passed) / float64(out.TotalTests)
+	}
+	sums := map[string]float64{}
+	for _, m := range s.Metrics {
+		if m.Cases > 0 { // two kinds may share a name; the report knows names only
+			sums[m.Name] += m.sum
+			out.MetricsEvaluated[m.Name] += m.Cases
+			out.AverageScores[m.Name] = sums[m.Name] / float64(out.MetricsEvaluated[m.Name])
+		}
+	}
+	return out
+}
+
+// testResult is TestResult of the Python edition.
+type testResult struct {
+	TestName        *string          `json:"test_name"`
+	TestInput       string           `json:"test_input"`
+	ProcessedFiles  []processedFile  `json:"processed_files"`
+	AgentResponse   *string          `json:"agent_response"`
+	ToolCalls       []string         `json:"tool_calls"`
+	ToolInvocations []toolInvocation `json:"tool_invocations"`
+	ExpectedTools   []any            `json:"expected_tools"`
+	ToolsMatched    *bool            `json:"tools_matched"`
+	MetricResults   []metricResult   `json:"metric_results"`
+	GroundTruth     *string          `json:"ground_truth"`
+	Passed          bool             `json:"passed"`
+	ExecutionTimeMS int64            `json:"execution_time_ms"`
+	Errors          []string         `json:"errors"`
+	Timestamp       string           `json:"timestamp"`
+	TokenUsage      *tokenUsage      `json:"token_usage"`
+	Turns           []turnResult     `json:"turns"`
+}
+
+// turnResult is TurnResult of the Python edition.
+type turnResult struct {
+	TurnIndex       int              `json:"turn_index"`
+	Input           string           `json:"input"`
+	Response        *string          `json:"response"`
+	GroundTruth     *string          `json:"ground_truth"`
+	ExpectedTools   []any            `json:"expected_tools"`
+	ToolCalls       []string         `json:"tool_calls"`
+	ToolInvocations []toolInvocation `json:"tool_invocations"`
+	ToolsMatched    *bool            `json:"tools_matched"`
+	ArgMatchDetails []argMatch       `json:"arg_match_details"`
+	MetricResults   []metricResult   `json:"metric_results"`
+	Passed          bool             `json:"passed"`
+	ExecutionTimeMS int64            `json:"execution_time_ms"`
+	TokenUsage      *tokenUsage      `json:"token_usage"`
+	Errors          []string         `json:"errors"`
+	Skipped         bool             `json:"skipped"`
+	GraderDetails   map[string]any   `json:"grader_details"`
+}
+
+// metricResult is MetricResult of the Python edition.
+type metricResult struct {
+	MetricName       string            `json:"metric_name"`
+	Kind             config.MetricType `json:"kind"`
+	Score            float64           `json:"score"`
+	Threshold        *float64          `json:"threshold"`
+	Passed           *bool             `json:"passed"`
+	Scale            string            `json:"scale"`
+	Error            *string           `json:"error"`
+	RetryCount       int               `json:"retry_count"`
+	EvaluationTimeMS int64             `json:"evaluation_time_ms"`
+	ModelUsed        *string           `json:"model_used"`
+	Reasoning        *string           `json:"reasoning"`
+}
+
+// toolInvocation is ToolInvocation of the Python edition.
+type toolInvocation struct {
+	Name       string          `json:"name"`
+	Args       json.RawMessage `json:"args"` // an object
+	Result     any             `json:"result"`
+	Bytes      int             `json:"bytes"` // length of the result as JSON
+	DurationMS int64           `json:"duration_ms"`
+	Error      *string         `json:"error"`
+}
+
+// argMatch is an entry of arg_match_details.
+type argMatch struct {
+	ExpectedTool     string         `json:"expected_tool"`
+	ArgsAsserted     map[string]any `json:"args_asserted"`
+	MatchedCallIndex int            `json:"matched_call_index"`
+	UnmatchedReason  *string        `json:"unmatched_reason"`
+}
+
+// processedFile is ProcessedFileInput of the Python edition.
+type processedFile struct {
+	Original         fileInput      `json:"original"`
+	MarkdownContent  string         `json:"markdown_content"`
+	Metadata         map[string]any `json:"metadata"`
+	CachedPath       *string        `json:"cached_path"`
+	ProcessingTimeMS int64          `json:"processing_time_ms"`
+	Error            *string        `json:"error"`
+}
+
+// fileInput is FileInput of the Python edition.
+type fileInput struct {
+	Path        *string         `json:"path"`
+	URL         *string         `json:"url"`
+	Type        config.FileType `json:"type"`
+	Description *string         `json:"description"`
+	Pages       []int           `json:"pages"`
+	Sheet       *string         `json:"sheet"`
+	Range       *string         `json:"range"`
+	Cache       *bool           `json:"cache"`
+}
+
+// tokenUsage is TokenUsage of the Python edition.
+type tokenUsage struct {
+	PromptTokens        int `json:"prompt_tokens"`
+	CompletionTokens    int `json:"completion_tokens"`
+	TotalTokens         int `json:"total_tokens"`
+	CacheCreationTokens int `json:"cache_creation_tokens"`
+	CacheReadTokens     int `json:"cache_read_tokens"`
+}
+
+// turnSeparator joins the inputs of a conversation.
+const turnSeparator = "\n---\n"
+
+// newTestResult rolls a case up as the Python edition does: answers and errors
+// of the turns are joined, scores averaged.
+func newTestResult(c *Case) testResult {
+	out := testResult{
+		TestName:        orNull(c.Name),
+		ProcessedFiles:  []processedFile{},
+		ToolCalls:       []string{},
+		ToolInvocations: []toolInvocation{},
+		MetricResults:   []metricResult{},
+		Passed:          c.Status != Failed,
+		ExecutionTimeMS: c.AgentTime().Milliseconds(),
+		Errors:          []string{},
+		TokenUsage:      newTokenUsage(c.Usage()),
+	}
+	if out.ExecutionTimeMS == 0 {
+		out.ExecutionTimeMS = c.Elapsed.Milliseconds()
+	}
+	if !c.Conversation {
+		out.rollUpSingle(c)
+		return out
+	}
+	out.Timestamp = timestamp(c.Started)
+	out.Turns = []turnResult{}
+	inputs := make([]string, len(c.Turns))
+	for i, t := range c.Turns {
+		turn := newTurnResult(i, t)
+		inputs[i] = t.Input
+		out.AgentResponse = turn.Response
+		out.ToolCalls = append(out.ToolCalls, turn.ToolCalls...)
+		out.ToolInvocations = append(out.ToolInvocations, turn.ToolInvocations...)
+		out.ToolsMatched = both(out.ToolsMatched, turn.ToolsMatched)
+		for _, e := range turn.Errors {
+			out.Errors = append(out.Errors, fmt.Sprintf("[turn %d] %s", i, e))
+		}
+		out.Turns = append(out.Turns, turn)
+	}
+	out.TestInput = strings.Join(inputs, turnSeparator)
+	for _, s := range c.Scores() {
+		m := metricResult{
+			MetricName: s.Name, Kind: s.Kind, Score: s.Value, Threshold: s.Threshold, Scale: scale,
+			EvaluationTimeMS: s.Elapsed.Milliseconds(),
+		}
+		if s.Counts {
+			m.Passed = new(!s.Failed)
+		}
+		out.MetricResults = append(out.MetricResults, m)
+	}
+	return out
+}
+
+// rollUpSingle fills in what a case of one message has of its only turn.
+func (out *testResult) rollUpSingle(c *Case) {
+	out.Timestamp = timestamp(c.Started.Add(c.Elapsed))
+	for _, t := range c.Turns {
+		turn := newTurnResult(0, t)
+		out.TestInput = t.Input
+		out.AgentResponse = turn.Response
+		out.ToolCalls, out.ToolInvocations = turn.ToolCalls, turn.ToolInvocations
+		out.ExpectedTools, out.ToolsMatched = turn.ExpectedTools, turn.ToolsMatched
+		out.MetricResults = turn.MetricResults
+		out.GroundTruth = turn.GroundTruth
+		out.Errors = turn.Errors
+		for _, f := range t.Files {
+			out.ProcessedFiles = append(out.ProcessedFiles, newProcessedFile(f))
+		}
+	}
+}
+
+func newTurnResult(index int, t Turn) turnResult {
+	out := turnResult{
+		TurnIndex:       index,
+		Input:           t.Input,
+		GroundTruth:     t.GroundTruth,
+		ToolCalls:       []string{},
+		ToolInvocations: []toolInvocation{},
+		MetricResults:   []metricResult{},
+		Passed:          t.Status == Passed || t.Status == Unchecked,
+		ExecutionTimeMS: t.AgentTime.Milliseconds(),
+		TokenUsage:      newTokenUsage(t.Usage),
+		Errors:          append([]string{}, t.Errors...),
+		Skipped:         t.Status == NotRun,
+	}
+	if t.Answer != "" || len(t.Errors) == 0 {
+		out.Response = new(t.Answer)
+	}
+	for _, call := range t.ToolCalls {
+		out.ToolCalls = append(out.ToolCalls, call.Name)
+		out.ToolInvocations = append(out.ToolInvocations, newToolInvocation(call))
+	}
+	if t.ToolChecks != nil {
+		out.ExpectedTools = []any{}
+		out.ToolsMatched = new(true)
+	}
+	for _, check := range t.ToolChecks {
+		out.addToolCheck(check)
+	}
+	for _, m := range t.Metrics {
+		out.MetricResults = append(out.MetricResults, newMetricResult(m))
+	}
+	return out
+}
+
+func (out *turnResult) addToolCheck(check ToolCheck) {
+	expected := check.Expected
+	out.ExpectedTools = append(out.ExpectedTools, expectedTool(expected))
+	if !check.Matched {
+		out.ToolsMatched = new(false)
+		out.Errors = append(out.Errors, fmt.Sprintf("expected tool %s: %s", expected.Name, check.Reason))
+	}
+	if len(expected.Args) == 0 && expected.Count <= 1 {
+		return // matched by its name alone
+	}
+	out.ArgMatchDetails = append(out.ArgMatchDetails, argMatch{
+		ExpectedTool:     expected.Name,
+		ArgsAsserted:     orEmpty(expected.Args),
+		MatchedCallIndex: check.Call,
+		UnmatchedReason:  orNull(check.Reason),
+	})
+}
+
+// expectedTool returns an expectation as the file writes it: a name, or an
+// object.
+func expectedTool(e config.ExpectedTool) any {
+	if e.Bare {
+		return e.Name
+	}
+	object := map[string]any{"name": e.Name}
+	if e.Args != nil {
+		object["args"] = e.Args
+	}
+	if e.Count > 1 {
+		object["count"] = e.Count
+	}
+	return object
+}
+
+// scale is the range of every score.
+const scale = "0-1"
+
+func newMetricResult(m Metric) metricResult {
+	out := metricResult{
+		MetricName: m.Name, Kind: m.Kind, Threshold: m.Threshold, Scale: scale,
+		EvaluationTimeMS: m.Elapsed.Milliseconds(),
+	}
+	if m.Score != nil {
+		out.Score = *m.Score
+	}
+	if m.Counts {
+		out.Passed = new(!m.Failed())
+	}
+	switch m.Status {
+	case MetricError:
+		out.Error = new(m.Reason)
+	case MetricSkipped:
+		out.Error = new("skipped: " + m.Reason)
+	case MetricNotApplicable:
+		out.Reasoning = new("not applicable: " + m.Reason)
+	default:
+		out.Reasoning = orNull(m.Reason)
+	}
+	return out
+}
+
+func newToolInvocation(call ToolCall) toolInvocation {
+	out := toolInvocation{
+		Name:       call.Name,
+		Args:       json.RawMessage(`{}`),
+		Result:     call.Result,
+		Bytes:      len(encodeJSON(call.Result)),
+		DurationMS: call.Elapsed.Milliseconds(),
+		Error:      orNull(call.Err),
+	}
+	if args := bytes.TrimSpace(call.Arguments); len(args) > 0 && args[0] == '{' && json.Valid(args) {
+		out.Args = args
+	}
+	return out
+}
+
+func newProcessedFile(f File) processedFile {
+	in := f.Input
+	metadata := map[string]any{"size_bytes": f.Size, "type": in.Type}
+	if in.Path != nil {
+		metadata["path"] = *in.Path
+	}
+	if in.URL != nil {
+		metadata["url"] = *in.URL
+	}
+	return processedFile{
+		Original: fileInput{
+			Path: in.Path, URL: in.URL, Type: in.Type, Description: in.Description,
+			Pages: in.Pages, Sheet: in.Sheet, Range: in.Range, Cache: in.Cache,
+		},
+		MarkdownContent:  f.Content,
+		Metadata:         metadata,
+		ProcessingTimeMS: f.Elapsed.Milliseconds(),
+		Error:            orNull(f.Err),
+	}
+}
+
+func newTokenUsage(u *agent.Usage) *tokenUsage {
+	if u == nil {
+		return nil
+	}
+	return &tokenUsage{
+		PromptTokens: u.Prompt, CompletionTokens: u.Completion, TotalTokens: u.Total,
+		CacheCreationTokens: u.CacheWrite, CacheReadTokens: u.Cached,
+	}
+}
+
+// both is the conjunction of two verdicts either of which may be unknown.
+func both(a, b *bool) *bool {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return new(*a && *b)
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func orEmpty(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
