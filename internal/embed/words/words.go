@@ -1,0 +1,159 @@
+package words
+
+import (
+	"iter"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Version names the rules of this package. Stored indexes carry it.
+const Version = "words/1"
+
+// Word is one word of a text.
+type Word struct {
+	// Stem is the word in lower case, without its inflection. It is valid
+	// until the next word.
+	Stem []byte
+	// Stop says that the word carries no meaning of its own, such as "the".
+	Stop bool
+}
+
+// All yields the words of text in order.
+func All(text string) iter.Seq[Word] {
+	return func(yield func(Word) bool) {
+		var buf []byte
+		for i := 0; i < len(text); {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			switch {
+			case unspaced(r):
+				end := i + size
+				for end < len(text) {
+					r, size := utf8.DecodeRuneInString(text[end:])
+					if !unspaced(r) {
+						break
+					}
+					end += size
+				}
+				if !pairs(text[i:end], yield) {
+					return
+				}
+				i = end
+			case inWord(r):
+				buf, i = spaced(buf[:0], text, i)
+				if !yield(Word{Stop: stop(buf), Stem: stem(buf)}) {
+					return
+				}
+			default:
+				i += size
+			}
+		}
+	}
+}
+
+// spaced appends the word that begins at text[i] to buf, in lower case, and
+// returns it with the offset after the word.
+func spaced(buf []byte, text string, i int) ([]byte, int) {
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case unspaced(r):
+			return buf, i
+		case inWord(r):
+			buf = utf8.AppendRune(buf, lower(r))
+		case (r == '.' || r == ',') && betweenDigits(text, i):
+			if r == '.' {
+				buf = append(buf, '.')
+			}
+		default:
+			return buf, i
+		}
+		i += size
+	}
+	return buf, i
+}
+
+// betweenDigits reports whether the byte at text[i] has an ASCII digit on
+// either side.
+func betweenDigits(text string, i int) bool {
+	return i > 0 && i+1 < len(text) && digit(text[i-1]) && digit(text[i+1])
+}
+
+func digit(b byte) bool { return '0' <= b && b <= '9' }
+
+// pairs yields the overlapping pairs of characters of run, or its only
+// character.
+func pairs(run string, yield func(Word) bool) bool {
+	_, first := utf8.DecodeRuneInString(run)
+	if first == len(run) {
+		return yield(Word{Stem: []byte(run)})
+	}
+	for start, second := 0, first; second < len(run); {
+		_, size := utf8.DecodeRuneInString(run[second:])
+		if !yield(Word{Stem: []byte(run[start : second+size])}) {
+			return false
+		}
+		start, second = second, second+size
+	}
+	return true
+}
+
+// inWord reports whether r is part of a word.
+func inWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r)
+}
+
+// unspaced reports whether r belongs to a script that is written without
+// spaces between words, or with spaces that do not part them.
+func unspaced(r rune) bool {
+	const firstThai, longVowelMark = 0x0E00, 0x30FC
+	if r < firstThai {
+		return false
+	}
+	return r == longVowelMark || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// lower returns r in lower case, full-width Latin as ordinary Latin.
+func lower(r rune) rune {
+	const fullWidthFirst, fullWidthLast, toASCII = 0xFF01, 0xFF5E, 0xFEE0
+	switch {
+	case r < utf8.RuneSelf:
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	case fullWidthFirst <= r && r <= fullWidthLast:
+		return lower(r - toASCII)
+	}
+	return unicode.ToLower(r)
+}
+
+// stop reports whether the lower-case word carries no meaning of its own:
+// English function words, question words and the small change of a request.
+func stop(word []byte) bool {
+	switch string(word) {
+	case "a", "an", "the", "this", "that", "these", "those", "such",
+		"i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves",
+		"you", "your", "yours", "yourself", "he", "him", "his", "she", "her", "hers",
+		"it", "its", "itself", "they", "them", "their", "theirs", "themselves",
+		"am", "is", "are", "was", "were", "be", "been", "being",
+		"do", "does", "did", "doing", "done", "have", "has", "had", "having",
+		"can", "could", "may", "might", "must", "shall", "should", "will", "would",
+		"don", "doesn", "didn", "isn", "aren", "wasn", "weren", "won", "wouldn", "couldn", "shouldn", "hasn", "haven", "cannot",
+		"d", "ll", "m", "re", "s", "t", "ve",
+		"and", "or", "but", "nor", "if", "then", "else", "than", "so", "because", "as", "while", "though", "although",
+		"of", "at", "by", "for", "with", "about", "against", "between", "into", "through", "during",
+		"to", "from", "in", "on", "onto", "out", "off", "over", "under", "upon", "within", "without", "per", "via",
+		"what", "which", "who", "whom", "whose", "when", "where", "why", "how", "there", "here",
+		"any", "some", "each", "every", "all", "both", "either", "neither", "other", "another", "own", "same",
+		"no", "not", "only", "just", "also", "too", "very", "much", "many", "more", "most", "again", "ever", "still", "even",
+		"get", "gets", "got", "getting", "let", "want", "wants", "wanted", "need", "needs", "needed", "like",
+		"please", "thanks", "thank", "hello", "hi", "hey", "ok", "yes", "tell", "know",
+		"etc", "eg", "ie":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,257 @@
+package convert_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/holodeck-go/holodeck/internal/knowledge/convert"
+)
+
+func limits() convert.Limits { return convert.DefaultLimits() }
+
+func TestDocument(t *testing.T) {
+	for _, tt := range []struct{ name, ext, in, want string }{
+		{"markdown as it is", ".md", "# Title\n\n  code\n", "# Title\n\n  code\n"},
+		{"byte order mark and line ends", ".txt", "\ufeffone\r\ntwo\rthree", "one\ntwo\nthree"},
+		{"empty", ".txt", "", ""},
+		{"csv rows", ".csv", "name,price\nLamp,9.99\n\"Desk, oak\",120\n", "name: Lamp\nprice: 9.99\n\nname: Desk, oak\nprice: 120\n"},
+		{"csv of semicolons, ragged", ".csv", "a;b;c\n1;2\n1;2;3;4\n;;\n", "a: 1\nb: 2\n\na: 1\nb: 2\nc: 3\ncolumn 4: 4\n"},
+		{"csv without a name for a column", ".csv", "a,\n1,2\n", "a: 1\ncolumn 2: 2\n"},
+		{"csv that is a header alone", ".csv", "a,b\n", "a, b\n"},
+		{"csv with a quote inside a cell", ".csv", "a,b\n5\" pipe,x\n", "a: 5\" pipe\nb: x\n"},
+		{"csv with a line break in a cell", ".csv", "a,b\n\"x\ny\",z\n", "a: x\ny\nb: z\n"},
+		{"json object", ".json", `{"name":"Ada","age":36,"ok":true,"no":null,"tags":["x","y"],"none":[]}`, "name: Ada\nage: 36\nok: True\ntags: x, y\n"},
+		{"json list of objects", ".json", `[{"a":1},{"a":2}]`, "a: 1\n\na: 2\n"},
+		{"json nested", ".json", `{"shop":{"name":"S","plans":[{"n":"Pro","price":{"month":49}},{"n":"Free"}],"city":"B"}}`,
+			"shop.name: S\n\nshop.plans.n: Pro\nshop.plans.price.month: 49\n\nshop.plans.n: Free\n\nshop.city: B\n"},
+		{"json keeps both of two equal keys", ".json", `{"a":1,"a":2}`, "a: 1\na: 2\n"},
+		{"json plain value", ".json", `"hello"`, "hello\n"},
+		{"json null", ".json", `null`, ""},
+		{"json keeps digits", ".json", `[1.10, 1e400, 12345678901234567890]`, "1.10, 1e400, 12345678901234567890\n"},
+		{"jsonl", ".jsonl", "{\"a\":1}\n\n{\"a\":2}\n", "a: 1\n\na: 2\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := convert.Document(tt.ext, []byte(tt.in), convert.Options{Limits: limits()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestDocumentRefuses(t *testing.T) {
+	deep := strings.Repeat(`{"k":`, 150) + "1" + strings.Repeat("}", 150)
+	wide := `{"` + strings.Repeat("k", 1000) + `":{` + strings.TrimSuffix(strings.Repeat(`"a":1,`, 1000), ",") + `}}`
+	for _, tt := range []struct{ name, ext, in, want string }{
+		{"binary", ".md", "PK\x03\x04\x00\x00", "is binary, not text (a zero byte at offset 4)"},
+		{"utf-16", ".txt", "\xff\xfeh\x00i\x00", "is UTF-16; save it as UTF-8"},
+		{"latin-1", ".txt", "one\nna\xefve", "is not UTF-8 (byte 0xEF at line 2, column 3); save it as UTF-8"},
+		{"broken json", ".json", "{\n \"a\": x}", "is not JSON (line 2, column"},
+		{"json that ends early", ".json", "[1, 2", "it ends too early"},
+		{"empty json", ".json", "", "it ends too early"},
+		{"json with more after it", ".json", "{}\n{}", "there is more after the end of the value"},
+		{"deep json", ".json", deep, "nested more than 100 deep"},
+		{"json that grows", ".json", wide, "is too deeply nested: its text would be longer than"},
+		{"broken line of jsonl", ".jsonl", "{}\n\nnope", "Invalid JSON on line 3: "},
+		{"csv with a quote left open", ".csv", "a,b\n\"x,y\nz", "is not CSV (line 2"},
+		{"unknown extension", ".pdf", "%PDF", `has the extension ".pdf", which is not one of .csv .json .jsonl .md .txt`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := limits()
+			l.TextBytes = 100_000
+			_, err := convert.Document(tt.ext, []byte(tt.in), convert.Options{Limits: l})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	small := limits()
+	small.FileBytes = 10
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if got, err := convert.ReadFile(write("fits", "0123456789"), small); err != nil || string(got) != "0123456789" {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, tt := range []struct{ path, want string }{
+		{write("large", "01234567890"), "more than the"},
+		{dir, "is not a regular file"},
+		{filepath.Join(dir, "absent"), "cannot be read"},
+	} {
+		_, err := convert.ReadFile(tt.path, small)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: error %v, want one with %q and without the path", tt.path, err, tt.want)
+		}
+	}
+}
+
+func TestALargeFileIsRefusedUnread(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.txt")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Truncate(200<<20), f.Close()); err != nil { // sparse: takes no room
+		t.Fatal(err)
+	}
+	_, err = convert.ReadFile(path, limits())
+	if err == nil || err.Error() != "has 200 MiB, more than the 64 MiB a source file may have; split it" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// show writes records in one line each.
+func show(records []convert.Record) string {
+	var b strings.Builder
+	for _, r := range records {
+		b.WriteString(r.Where + ":")
+		for _, f := range r.Fields {
+			if f.Null {
+				fmt.Fprintf(&b, " %s=null", f.Name)
+			} else {
+				fmt.Fprintf(&b, " %s=%q", f.Name, f.Value)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func TestRecords(t *testing.T) {
+	for _, tt := range []struct {
+		name, ext, in string
+		opts          convert.RecordOptions
+		want          string
+	}{
+		{"csv", ".csv", "id,name\n1,A\n2,\n", convert.RecordOptions{}, "line 2: id=\"1\" name=\"A\"\nline 3: id=\"2\" name=\"\"\n"},
+		{"csv of semicolons with commas in cells", ".csv", "id;name\n1;a, b\n2;c, d, e\n", convert.RecordOptions{}, "line 2: id=\"1\" name=\"a, b\"\nline 3: id=\"2\" name=\"c, d, e\"\n"},
+		{"csv of tabs", ".csv", "id\tname\n1\tx\n", convert.RecordOptions{}, "line 2: id=\"1\" name=\"x\"\n"},
+		{"csv of bars", ".csv", "id|name\n1|x\n", convert.RecordOptions{}, "line 2: id=\"1\" name=\"x\"\n"},
+		{"csv with a delimiter that is given", ".csv", "a,b~c\n1,2~3\n", convert.RecordOptions{Options: convert.Options{Delimiter: '~'}}, "line 2: a,b=\"1,2\" c=\"3\"\n"},
+		{"csv with one column", ".csv", "id\n1\n", convert.RecordOptions{}, "line 2: id=\"1\"\n"},
+		{"csv with short and trailing cells", ".csv", "id,a,b\n1\n2,x,y, ,\n", convert.RecordOptions{}, "line 2: id=\"1\"\nline 3: id=\"2\" a=\"x\" b=\"y\"\n"},
+		{"csv with a line break in a cell", ".csv", "id,a\n1,\"x\ny\"\n2,z\n", convert.RecordOptions{}, "line 2: id=\"1\" a=\"x\\ny\"\nline 4: id=\"2\" a=\"z\"\n"},
+		{"json", ".json", `[{"id":1,"t":"A","b":["x","y"],"o":{"k":null,"l":"é<"},"f":false,"n":null}]`, convert.RecordOptions{},
+			"record 1: id=\"1\" t=\"A\" b=\"[\\\"x\\\", \\\"y\\\"]\" o=\"{\\\"k\\\": null, \\\"l\\\": \\\"é<\\\"}\" f=\"False\" n=null\n"},
+		{"json with two equal keys", ".json", `[{"id":1,"id":2}]`, convert.RecordOptions{}, "record 1: id=\"2\"\n"},
+		{"json at a path", ".json", `{"v":2,"data":{"items":[{"id":1},{"id":2}]}}`, convert.RecordOptions{Path: "data.items"},
+			"record 1: id=\"1\" v=\"2\"\nrecord 2: id=\"2\" v=\"2\"\n"},
+		{"json through lists, the nearest name wins", ".json",
+			`{"name":"shop","orders":[{"name":"o1","items":[{"id":1,"name":"i1"}]},{"name":"o2","items":[{"id":2}]},{"name":"o3"}]}`,
+			convert.RecordOptions{Path: "orders.items"},
+			"record 1: id=\"1\" name=\"i1\"\nrecord 2: id=\"2\" name=\"o2\"\n"},
+		{"json with prefixes", ".json", `{"name":"shop","items":[{"id":1,"name":"i1"}]}`,
+			convert.RecordOptions{Path: "items", RecordPrefix: "item_", MetaPrefix: "shop_"},
+			"record 1: item_id=\"1\" item_name=\"i1\" shop_name=\"shop\"\n"},
+		{"json with one object at the path", ".json", `{"item":{"id":1}}`, convert.RecordOptions{Path: "item"}, "record 1: id=\"1\"\n"},
+		{"jsonl", ".jsonl", "{\"id\":1}\n\n{\"id\":2}\n", convert.RecordOptions{}, "line 1: id=\"1\"\nline 3: id=\"2\"\n"},
+		{"jsonl at a path", ".jsonl", `{"day":"mon","rows":[{"id":1},{"id":2}]}`, convert.RecordOptions{Path: "rows"},
+			"line 1, record 1: id=\"1\" day=\"mon\"\nline 1, record 2: id=\"2\" day=\"mon\"\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.opts.Limits = limits()
+			table, err := convert.Records(tt.ext, []byte(tt.in), tt.opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := show(table.Records); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRecordsRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name, ext, in string
+		opts          convert.RecordOptions
+		want          string
+	}{
+		{"markdown", ".md", "# x", convert.RecordOptions{}, "Unsupported file type: '.md'. Supported types: ['.csv', '.json', '.jsonl']"},
+		{"empty list", ".json", "[]", convert.RecordOptions{}, "No records found in source file"},
+		{"empty csv", ".csv", "", convert.RecordOptions{}, "No records found in source file"},
+		{"header alone", ".csv", "id,a\n", convert.RecordOptions{}, "No records found in source file"},
+		{"empty jsonl", ".jsonl", "\n\n", convert.RecordOptions{}, "No records found in source file"},
+		{"object without a path", ".json", `{"items":[]}`, convert.RecordOptions{}, "Expected JSON array, got object; set record_path to the key that holds the records (keys there: items)"},
+		{"nothing at the path", ".json", `{"data":{"rows":[]}}`, convert.RecordOptions{Path: "data.items"}, "has nothing at record_path 'data.items' (keys there: rows)"},
+		{"a path into a value", ".json", `{"data":5}`, convert.RecordOptions{Path: "data.items"}, "has nothing at record_path 'data.items'"},
+		{"values instead of records", ".json", `[{"id":1}, 5]`, convert.RecordOptions{}, "record 2 is not an object with fields but: number"},
+		{"a line that is a list", ".jsonl", "{}\n[1]", convert.RecordOptions{}, "line 2 is not an object with fields but: array"},
+		{"broken line", ".jsonl", "{\"id\":1}\n{", convert.RecordOptions{}, "Invalid JSON on line 2: "},
+		{"cells that would be lost", ".csv", "id,a\n1,2,3\n", convert.RecordOptions{}, "has 3 cells in line 2, but 2 columns"},
+		{"two columns of one name", ".csv", "id,a,a\n", convert.RecordOptions{}, "has two columns named 'a'"},
+		{"a path in a csv", ".csv", "id\n1\n", convert.RecordOptions{Path: "x"}, "remove record_path"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := convert.Records(tt.ext, []byte(tt.in), tt.opts)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestRecordsNameEveryField(t *testing.T) {
+	for _, tt := range []struct{ ext, in, want string }{
+		{".json", `[{"b":1,"a":2},{"c":3,"a":null}]`, "b a c"},
+		{".csv", "a,b\n1\n", "a b"},
+	} {
+		table, err := convert.Records(tt.ext, []byte(tt.in), convert.RecordOptions{})
+		if err != nil || strings.Join(table.Fields, " ") != tt.want {
+			t.Errorf("%s: fields %v, %v; want %s", tt.in, table.Fields, err, tt.want)
+		}
+		if f := table.Records[0].Field("absent"); !f.Null || f.Name != "absent" {
+			t.Errorf("an absent field is %+v", f)
+		}
+	}
+}
+
+func FuzzDocument(f *testing.F) {
+	f.Add(".json", []byte(`{"a":[1,{"b":null}]}`))
+	f.Add(".jsonl", []byte("{}\n[]"))
+	f.Add(".csv", []byte("a;b\n1;\"2"))
+	f.Add(".md", []byte("\xef\xbb\xbf# x\r\n"))
+	f.Fuzz(func(t *testing.T, ext string, data []byte) {
+		l := convert.Limits{FileBytes: 1 << 20, TextBytes: 1 << 16}
+		text, err := convert.Document(ext, data, convert.Options{Limits: l})
+		if err == nil && strings.Contains(text, "\r\n") && ext != ".json" && ext != ".jsonl" {
+			t.Errorf("line ends were left: %q", text)
+		}
+	})
+}
+
+func FuzzRecords(f *testing.F) {
+	f.Add(".json", []byte(`{"a":[{"b":1}]}`), "a")
+	f.Add(".jsonl", []byte("{}\n[]"), "")
+	f.Add(".csv", []byte("a|b\n1|\"2\""), "")
+	f.Fuzz(func(t *testing.T, ext string, data []byte, path string) {
+		table, err := convert.Records(ext, data, convert.RecordOptions{Path: path, MetaPrefix: "m"})
+		if err == nil && len(table.Records) == 0 {
+			t.Error("no records and no error")
+		}
+		for _, r := range table.Records {
+			seen := map[string]bool{}
+			for _, field := range r.Fields {
+				if seen[field.Name] {
+					t.Errorf("%s has two fields named %q", r.Where, field.Name)
+				}
+				seen[field.Name] = true
+			}
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package convert
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Options says how a file is read.
+type Options struct {
+	Limits Limits
+	// Delimiter parts the cells of a .csv; zero means that it is found out.
+	Delimiter rune
+}
+
+// Document returns the file's content as text. The extension, in lower case
+// and with its dot, says what data is.
+func Document(extension string, data []byte, opts Options) (string, error) {
+	text, err := Text(data)
+	if err != nil {
+		return "", err
+	}
+	out := &blocks{limit: opts.Limits.TextBytes}
+	switch extension {
+	case ".md", ".txt":
+		return text, nil
+	case ".csv":
+		err = rowBlocks(out, text, opts.Delimiter)
+	case ".json":
+		var root node
+		if root, err = parseJSON(text); err == nil {
+			err = out.root(root)
+		}
+	case ".jsonl":
+		for _, line := range jsonLines(text) {
+			var root node
+			if root, err = line.parse(); err == nil {
+				err = out.root(root)
+			}
+			if err != nil {
+				break
+			}
+		}
+	default:
+		return "", fmt.Errorf("has the extension %q, which is not one of %s", extension, strings.Join(Extensions(), " "))
+	}
+	if err != nil {
+		return "", err
+	}
+	return out.String(), nil
+}
+
+// rowBlocks writes the rows of a .csv.
+func rowBlocks(out *blocks, text string, delimiter rune) error {
+	t, err := parseCSV(text, delimiter)
+	if err != nil {
+		return err
+	}
+	for _, row := range t.rows {
+		out.gap()
+		for i, cell := range row.cells {
+			if strings.TrimSpace(cell) == "" {
+				continue
+			}
+			if err := out.line(t.column(i), cell); err != nil {
+				return err
+			}
+		}
+	}
+	if len(t.rows) == 0 && len(t.header) > 0 {
+		return out.line("", strings.Join(t.header, ", "))
+	}
+	return nil
+}
+
+// blocks is text made of blocks of lines, a blank line between them.
+type blocks struct {
+	strings.Builder
+	limit   int
+	pending bool // a gap was asked for
+}
+
+// gap parts what follows from what came before.
+func (b *blocks) gap() { b.pending = b.Len() > 0 }
+
+// line writes "path: value", or value alone.
+func (b *blocks) line(path, value string) error {
+	if b.Len()+len(path)+len(value) > b.limit {
+		return fmt.Errorf("is too deeply nested: its text would be longer than %s; split it", mebibytes(int64(b.limit)))
+	}
+	if b.pending {
+		b.WriteByte('\n')
+		b.pending = false
+	}
+	if path != "" {
+		b.WriteString(path)
+		b.WriteString(": ")
+	}
+	b.WriteString(value)
+	b.WriteByte('\n')
+	return nil
+}
+
+// root writes a whole JSON document.
+func (b *blocks) root(n node) error {
+	b.gap()
+	return b.node("", n)
+}
+
+// node writes n, which is found at path.
+func (b *blocks) node(path string, n node) error {
+	switch {
+	case n.kind == kindNull, n.container() && len(n.items) == 0:
+		return nil
+	case !n.container():
+		return b.line(path, n.plain())
+	case n.kind == kindObject:
+		for i, item := range n.items {
+			if err := b.node(join(path, n.keys[i]), item); err != nil {
+				return err
+			}
+		}
+		return nil
+	case !slices.ContainsFunc(n.items, node.container):
+		return b.line(path, list(n.items))
+	}
+	for _, item := range n.items {
+		b.gap()
+		if err := b.node(path, item); err != nil {
+			return err
+		}
+	}
+	b.gap()
+	return nil
+}
+
+// join appends key to a dotted path.
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// list writes plain values in one line.
+func list(items []node) string {
+	var parts []string
+	for _, item := range items {
+		if item.kind != kindNull {
+			parts = append(parts, item.plain())
+		}
+	}
+	return strings.Join(parts, ", ")
+}
