@@ -25,6 +25,7 @@ type Agent struct {
 	AgentFramework    *AgentFramework `key:"agent_framework" ours:"true" doc:"Settings of the agent_framework runtime."`
 	Hooks             []Hook          `key:"hooks" ours:"true" doc:"What happens around tool calls and turns."`
 	Permissions       *Permissions    `key:"permissions" ours:"true" doc:"Which tools the model may call."`
+	ToolFiltering     *ToolFiltering  `key:"tool_filtering" ours:"true" doc:"An old section that still loads. Enabled, it is a warning: all tools are offered."`
 	Observability     *Observability  `key:"observability" doc:"Traces, metrics and logs."`
 	Deployment        *Deployment     `key:"deployment" doc:"The container and where it runs."`
 

@@ -31,15 +31,15 @@ type decoder struct {
 	defaults map[string]*node
 }
 
-// path is the dotted path of a value, put together only when it is needed.
-type path struct {
+// keyPath is the dotted path of a value, put together only when it is needed.
+type keyPath struct {
 	base  string
 	key   string // "" for an element of a list
 	index int
 }
 
 // String returns the dotted path.
-func (p path) String() string {
+func (p keyPath) String() string {
 	switch {
 	case p.key == "" && p.index >= 0:
 		return p.base + "[" + strconv.Itoa(p.index) + "]"
@@ -50,10 +50,10 @@ func (p path) String() string {
 }
 
 // rootPath is the path of a document.
-func rootPath() path { return path{index: -1} }
+func rootPath() keyPath { return keyPath{index: -1} }
 
 // problem reports a problem of a value.
-func (d *decoder) problem(n *node, at path, code, text, hint string) {
+func (d *decoder) problem(n *node, at keyPath, code, text, hint string) {
 	d.rep.add(Problem{Path: at.String(), Pos: n.pos(), Severity: SeverityError, Code: code, Text: text, Hint: hint})
 }
 
@@ -74,7 +74,7 @@ func show(n *node, isSecret bool) string {
 }
 
 // mismatch reports a value of the wrong kind.
-func (d *decoder) mismatch(n *node, at path, want string, isSecret bool) {
+func (d *decoder) mismatch(n *node, at keyPath, want string, isSecret bool) {
 	hint := ""
 	var text string
 	switch n.kind {
@@ -92,7 +92,7 @@ func (d *decoder) mismatch(n *node, at path, want string, isSecret bool) {
 }
 
 // value decodes n into v.
-func (d *decoder) value(n *node, at path, v reflect.Value, r rules) {
+func (d *decoder) value(n *node, at keyPath, v reflect.Value, r rules) {
 	t := v.Type()
 	if t.Kind() == reflect.Pointer {
 		if n.kind == kindNull {
@@ -170,7 +170,7 @@ func (d *decoder) value(n *node, at path, v reflect.Value, r rules) {
 }
 
 // text returns the text of a scalar that must be text.
-func (d *decoder) text(n *node, at path, r rules, isSecret bool) (string, bool) {
+func (d *decoder) text(n *node, at keyPath, r rules, isSecret bool) (string, bool) {
 	if n.kind != kindText {
 		d.mismatch(n, at, "text", isSecret)
 		return "", false
@@ -197,7 +197,7 @@ func isToolName(s string) bool {
 }
 
 // enum decodes one of a list of words.
-func (d *decoder) enum(n *node, at path, v reflect.Value, allowed []string) {
+func (d *decoder) enum(n *node, at keyPath, v reflect.Value, allowed []string) {
 	if n.kind == kindList || n.kind == kindMap || n.kind == kindNull {
 		d.mismatch(n, at, "one of "+strings.Join(allowed, ", "), false)
 		return
@@ -224,7 +224,7 @@ func (d *decoder) enum(n *node, at path, v reflect.Value, allowed []string) {
 
 // boolean decodes true or false; the words of YAML 1.1 and 0 and 1 count, too,
 // unless the field is strict.
-func (d *decoder) boolean(n *node, at path, v reflect.Value, r rules) {
+func (d *decoder) boolean(n *node, at keyPath, v reflect.Value, r rules) {
 	word := strings.ToLower(strings.TrimSpace(n.text))
 	substituted := n.plain && n.vars != nil // an unquoted ${VAR}
 	switch {
@@ -249,7 +249,7 @@ func (d *decoder) boolean(n *node, at path, v reflect.Value, r rules) {
 
 // integer decodes a whole number: an integer, a float without a fraction, or
 // text that is one of them.
-func (d *decoder) integer(n *node, at path, v reflect.Value, r rules) {
+func (d *decoder) integer(n *node, at keyPath, v reflect.Value, r rules) {
 	text := strings.TrimSpace(n.text)
 	switch n.kind {
 	case kindInt, kindFloat, kindText:
@@ -274,7 +274,7 @@ func (d *decoder) integer(n *node, at path, v reflect.Value, r rules) {
 }
 
 // number decodes a finite number, or text that is one.
-func (d *decoder) number(n *node, at path, v reflect.Value, r rules) {
+func (d *decoder) number(n *node, at keyPath, v reflect.Value, r rules) {
 	switch n.kind {
 	case kindInt, kindFloat, kindText:
 		f, ok := parseFloat(strings.TrimSpace(n.text))
@@ -299,7 +299,7 @@ func (d *decoder) number(n *node, at path, v reflect.Value, r rules) {
 }
 
 // bounds reports a number out of its bounds.
-func (d *decoder) bounds(n *node, at path, f float64, r rules) {
+func (d *decoder) bounds(n *node, at keyPath, f float64, r rules) {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	var text string
 	switch {
@@ -320,7 +320,7 @@ func (d *decoder) bounds(n *node, at path, f float64, r rules) {
 }
 
 // list decodes a list; rules of numbers and text are those of its elements.
-func (d *decoder) list(n *node, at path, v reflect.Value, r rules) {
+func (d *decoder) list(n *node, at keyPath, v reflect.Value, r rules) {
 	if n.kind == kindNull {
 		return
 	}
@@ -333,7 +333,7 @@ func (d *decoder) list(n *node, at path, v reflect.Value, r rules) {
 	out := reflect.MakeSlice(v.Type(), 0, len(n.items))
 	base := at.String()
 	for i, item := range n.items {
-		at := path{base: base, index: i}
+		at := keyPath{base: base, index: i}
 		elem := reflect.New(v.Type().Elem()).Elem()
 		if item.kind == kindNull && elem.Kind() != reflect.Interface {
 			d.mismatch(item, at, "a value", false)
@@ -349,7 +349,7 @@ func (d *decoder) list(n *node, at path, v reflect.Value, r rules) {
 }
 
 // dict decodes a mapping with keys of the user's choice.
-func (d *decoder) dict(n *node, at path, v reflect.Value, r rules) {
+func (d *decoder) dict(n *node, at keyPath, v reflect.Value, r rules) {
 	if n.kind == kindNull {
 		return
 	}
@@ -362,7 +362,7 @@ func (d *decoder) dict(n *node, at path, v reflect.Value, r rules) {
 	out := reflect.MakeMapWithSize(v.Type(), len(n.fields))
 	base := at.String()
 	for _, f := range n.fields {
-		at := path{base: base, key: f.key}
+		at := keyPath{base: base, key: f.key}
 		elem := reflect.New(v.Type().Elem()).Elem()
 		if f.value.kind == kindNull && elem.Type() != anyType {
 			d.mismatch(f.value, at, "a value", false)
@@ -375,7 +375,7 @@ func (d *decoder) dict(n *node, at path, v reflect.Value, r rules) {
 }
 
 // count reports a list or mapping with too few or too many entries.
-func (d *decoder) count(n *node, at path, have int, what string, r rules) {
+func (d *decoder) count(n *node, at keyPath, have int, what string, r rules) {
 	switch {
 	case r.minItems > 0 && have < r.minItems:
 		d.problem(n, at, CodeValue, "is empty", "give it at least one entry, or remove the key")
@@ -386,7 +386,7 @@ func (d *decoder) count(n *node, at path, have int, what string, r rules) {
 
 // block decodes a section. The key named optional may be absent although its
 // rule says required.
-func (d *decoder) block(n *node, at path, v reflect.Value, optional string) {
+func (d *decoder) block(n *node, at keyPath, v reflect.Value, optional string) {
 	if n.kind != kindMap {
 		d.mismatch(n, at, "a mapping", false)
 		return
@@ -401,7 +401,7 @@ func (d *decoder) block(n *node, at path, v reflect.Value, optional string) {
 	have := make(map[string]bool, len(n.fields))
 	var rest map[string]any
 	for _, f := range n.fields {
-		at := path{base: base, key: f.key, index: -1}
+		at := keyPath{base: base, key: f.key, index: -1}
 		fs := shape.field(f.key)
 		switch {
 		case fs == nil && strings.HasPrefix(f.key, "x-"):
@@ -437,7 +437,7 @@ func (d *decoder) block(n *node, at path, v reflect.Value, optional string) {
 			continue
 		}
 		if fs.rules.required && fs.key != optional && !d.partial {
-			d.problem(n, path{base: base, key: fs.key, index: -1}, CodeMissing, "is required", "")
+			d.problem(n, keyPath{base: base, key: fs.key, index: -1}, CodeMissing, "is required", "")
 			continue
 		}
 		d.absent(fs, n, base, v)
@@ -445,7 +445,7 @@ func (d *decoder) block(n *node, at path, v reflect.Value, optional string) {
 }
 
 // key decodes the value of a known key and reports whether the user gave one.
-func (d *decoder) key(fs *fieldShape, f field, at path, v reflect.Value, optional string) bool {
+func (d *decoder) key(fs *fieldShape, f field, at keyPath, v reflect.Value, optional string) bool {
 	target := v.FieldByIndex(fs.index)
 	if f.value.kind == kindNull {
 		switch {
@@ -470,7 +470,7 @@ func (d *decoder) key(fs *fieldShape, f field, at path, v reflect.Value, optiona
 // absent gives a field its default.
 func (d *decoder) absent(fs *fieldShape, parent *node, base string, v reflect.Value) {
 	target := v.FieldByIndex(fs.index)
-	at := path{base: base, key: fs.key, index: -1}
+	at := keyPath{base: base, key: fs.key, index: -1}
 	switch {
 	case fs.hasDefault:
 		n, ok := d.defaults[fs.fallback]
@@ -492,7 +492,7 @@ func (d *decoder) absent(fs *fieldShape, parent *node, base string, v reflect.Va
 }
 
 // forget makes a section that was decoded from a default one that nobody wrote.
-func (d *decoder) forget(v reflect.Value, at path, parent *node) {
+func (d *decoder) forget(v reflect.Value, at keyPath, parent *node) {
 	org := &origin{path: at.String(), at: place{parent.src, parent.line, parent.col}}
 	v.FieldByIndex(d.shapes.of(v.Type()).block).Set(reflect.ValueOf(Block{org}))
 }
@@ -513,7 +513,7 @@ func defaultNode(text string) *node {
 }
 
 // unknown reports a key that a section does not have.
-func (d *decoder) unknown(f field, at path, shape *blockShape, t reflect.Type) {
+func (d *decoder) unknown(f field, at keyPath, shape *blockShape, t reflect.Type) {
 	hint := didYouMean(f.key, shape.keys())
 	for _, union := range []reflect.Type{toolType, metricType} {
 		vs := variants(union)
@@ -535,7 +535,7 @@ func (d *decoder) unknown(f field, at path, shape *blockShape, t reflect.Type) {
 
 // union decodes one of several section types. A wrong type key is one problem,
 // and the rest of the section is not looked at.
-func (d *decoder) union(n *node, at path, v reflect.Value, vs []variant) {
+func (d *decoder) union(n *node, at keyPath, v reflect.Value, vs []variant) {
 	if n.kind != kindMap {
 		hint := ""
 		if n.kind == kindText && v.Type() == metricType && !n.unresolved() {
@@ -562,14 +562,14 @@ func (d *decoder) union(n *node, at path, v reflect.Value, vs []variant) {
 			}
 		}
 	case t == nil || t.kind == kindNull:
-		d.problem(n, path{base: at.String(), key: "type", index: -1}, CodeMissing, "is required", "one of "+strings.Join(names, ", "))
+		d.problem(n, keyPath{base: at.String(), key: "type", index: -1}, CodeMissing, "is required", "one of "+strings.Join(names, ", "))
 		return
 	case t.kind == kindText && t.unresolved():
-		d.rep.add(unsetProblem(t, path{base: at.String(), key: "type", index: -1}.String(), d.unset))
+		d.rep.add(unsetProblem(t, keyPath{base: at.String(), key: "type", index: -1}.String(), d.unset))
 		return
 	default:
 		typed := reflect.New(reflect.TypeFor[string]()).Elem()
-		d.enum(t, path{base: at.String(), key: "type", index: -1}, typed, names)
+		d.enum(t, keyPath{base: at.String(), key: "type", index: -1}, typed, names)
 		if chosen = typed.String(); chosen == "" {
 			return
 		}
@@ -587,7 +587,7 @@ func (d *decoder) union(n *node, at path, v reflect.Value, vs []variant) {
 }
 
 // expected decodes an expected tool: its name, or a section.
-func (d *decoder) expected(n *node, at path, v reflect.Value) {
+func (d *decoder) expected(n *node, at keyPath, v reflect.Value) {
 	if n.kind == kindMap {
 		d.block(n, at, v, "")
 		return
@@ -601,7 +601,7 @@ func (d *decoder) expected(n *node, at path, v reflect.Value) {
 }
 
 // format decodes a response format: a path, or the schema itself.
-func (d *decoder) format(n *node, at path, v reflect.Value) {
+func (d *decoder) format(n *node, at keyPath, v reflect.Value) {
 	switch n.kind {
 	case kindText:
 		if text, ok := d.text(n, at, rules{nonblank: true}, false); ok {
@@ -617,7 +617,7 @@ func (d *decoder) format(n *node, at path, v reflect.Value) {
 
 // free decodes a value of any shape as encoding/json would, except that whole
 // numbers are int.
-func (d *decoder) free(n *node, at path) any {
+func (d *decoder) free(n *node, at keyPath) any {
 	switch n.kind {
 	case kindBool:
 		return strings.EqualFold(n.text, "true")
@@ -639,14 +639,14 @@ func (d *decoder) free(n *node, at path) any {
 		base := at.String()
 		out := make([]any, len(n.items))
 		for i, item := range n.items {
-			out[i] = d.free(item, path{base: base, index: i})
+			out[i] = d.free(item, keyPath{base: base, index: i})
 		}
 		return out
 	case kindMap:
 		base := at.String()
 		out := make(map[string]any, len(n.fields))
 		for _, f := range n.fields {
-			out[f.key] = d.free(f.value, path{base: base, key: f.key, index: -1})
+			out[f.key] = d.free(f.value, keyPath{base: base, key: f.key, index: -1})
 		}
 		return out
 	}

@@ -30,6 +30,7 @@ const (
 	CodeUnsupported = "unsupported" // valid, but this build or provider cannot do it
 	CodeDeprecated  = "deprecated"  // an old spelling that still loads
 	CodeNoEffect    = "no_effect"   // valid, but without effect here
+	CodeUnsafe      = "unsafe"      // valid, but it turns a protection off
 )
 
 // Problem is one thing that is wrong with a configuration, or a warning.

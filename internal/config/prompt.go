@@ -88,7 +88,7 @@ func (l *loader) frontmatter(p *Prompt, src *source, header string) {
 	}
 	d := l.decoder(SeverityError)
 	for _, f := range root.fields {
-		at := path{key: f.key, index: -1}
+		at := keyPath{key: f.key, index: -1}
 		switch f.key {
 		case "version":
 			p.Version = l.headerText(f.value, at)
@@ -111,7 +111,7 @@ func (l *loader) frontmatter(p *Prompt, src *source, header string) {
 }
 
 // headerText returns a scalar of a frontmatter as it was written.
-func (l *loader) headerText(n *node, at path) string {
+func (l *loader) headerText(n *node, at keyPath) string {
 	if n.kind == kindList || n.kind == kindMap {
 		l.rep.add(Problem{Path: at.String(), Pos: n.pos(), Severity: SeverityError, Code: CodeType, Text: fmt.Sprintf("is %s; it must be text", n.kind)})
 	}

@@ -173,3 +173,21 @@ type Permissions struct {
 	DisallowedTools []string `key:"disallowed_tools" ours:"true" doc:"These may not be called."`
 	Ask             []string `key:"ask" ours:"true" doc:"A person is asked before these are called; where nobody can be asked they are refused."`
 }
+
+// ToolFiltering is a section that the Python edition once had: it loads, and
+// does nothing.
+type ToolFiltering struct {
+	Block
+	Enabled              bool         `key:"enabled" ours:"true" default:"false" doc:"Whether it was on; it has no effect."`
+	TopK                 int          `key:"top_k" ours:"true" default:"5" rule:"min=1,max=50" doc:"It has no effect."`
+	SimilarityThreshold  float64      `key:"similarity_threshold" ours:"true" default:"0.3" rule:"min=0,max=1" doc:"It has no effect."`
+	AlwaysInclude        []string     `key:"always_include" ours:"true" doc:"It has no effect."`
+	AlwaysIncludeTopUsed int          `key:"always_include_top_n_used" ours:"true" default:"3" rule:"min=0,max=20" doc:"It has no effect."`
+	SearchMethod         SearchMethod `key:"search_method" ours:"true" default:"semantic" doc:"It has no effect."`
+}
+
+// SearchMethod is how tool_filtering chose.
+type SearchMethod string
+
+// Values implements the enumeration.
+func (SearchMethod) Values() []string { return []string{"semantic", "bm25", "hybrid"} }

@@ -58,6 +58,7 @@ var (
 	toolType     = reflect.TypeFor[Tool]()
 	metricType   = reflect.TypeFor[Metric]()
 	formatType   = reflect.TypeFor[ResponseFormat]()
+	modelType    = reflect.TypeFor[Model]()
 	databaseType = reflect.TypeFor[Database]()
 	expectedType = reflect.TypeFor[ExpectedTool]()
 	oneOrMany    = reflect.TypeFor[StringOrList]()

@@ -1,0 +1,210 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// testCases checks every case.
+func (c *checker) testCases() {
+	for i := range c.agent.TestCases {
+		tc := &c.agent.TestCases[i]
+		if tc.Wrote("turns") {
+			for _, key := range []string{"input", "ground_truth", "expected_tools", "files", "retrieval_context"} {
+				if tc.Wrote(key) {
+					c.fail(tc.Block, key, CodeConflict, "turns are given, too", "move it into a turn")
+				}
+			}
+		} else if !tc.Wrote("input") {
+			c.fail(tc.Block, "input", CodeMissing, "is required unless there are turns", "")
+		}
+		c.exchange(tc.ExpectedTools, tc.Files, tc.Evaluations)
+		for j := range tc.Turns {
+			turn := &tc.Turns[j]
+			c.exchange(turn.ExpectedTools, turn.Files, turn.Evaluations)
+		}
+	}
+}
+
+// exchange checks what a single-turn case and a turn have in common.
+func (c *checker) exchange(tools []ExpectedTool, files []FileInput, metrics []Metric) {
+	for i := range tools {
+		c.matchers(&tools[i])
+	}
+	for i := range files {
+		c.fileInput(&files[i])
+	}
+	c.metrics(metrics)
+}
+
+// matchers checks the argument matchers of an expected tool. A mapping with
+// the key fuzzy or regex is a matcher and holds nothing else.
+func (c *checker) matchers(t *ExpectedTool) {
+	for _, name := range sortedKeys(t.Args) {
+		arg, ok := t.Args[name].(map[string]any)
+		if !ok {
+			continue
+		}
+		fail := func(text, hint string) {
+			c.fail(t.Block, "args", CodeValue, fmt.Sprintf("argument %q: %s", name, text), hint)
+		}
+		for _, key := range []string{"fuzzy", "regex"} {
+			value, ok := arg[key]
+			if !ok {
+				continue
+			}
+			if len(arg) > 1 {
+				fail(fmt.Sprintf("a %s matcher has no other keys", key), "use one matcher an argument")
+				break
+			}
+			pattern, ok := value.(string)
+			if !ok {
+				fail(key+" must be text", "put it in quotes")
+			} else if key == "regex" {
+				if err := CheckPattern(pattern); err != nil {
+					fail(fmt.Sprintf("%q is not a regular expression: %v", pattern, err), "")
+				}
+			}
+		}
+	}
+}
+
+// fileInput checks a file that goes with an input.
+func (c *checker) fileInput(f *FileInput) {
+	c.exactlyOne(f.Block, "path", "url")
+	if f.Path != nil {
+		if strings.TrimSpace(*f.Path) == "" {
+			c.fail(f.Block, "path", CodeValue, "is blank", "")
+		}
+		c.file(f.Block, "path", *f.Path)
+		c.idle(f.Block, "it is for url", "cache")
+	}
+	if f.URL != nil && f.known("url") {
+		if scheme, host := splitURL(*f.URL); host == "" || scheme != "https" && scheme != "http" {
+			c.fail(f.Block, "url", CodeValue, "is not an http or https URL", "")
+		}
+	}
+	if f.Type != "" && f.Type != "pdf" && f.Type != "powerpoint" {
+		c.idle(f.Block, "it is for type pdf or powerpoint", "pages")
+	}
+	if f.Type != "" && f.Type != "excel" {
+		c.idle(f.Block, "it is for type excel", "sheet", "range")
+	}
+}
+
+// evaluations checks the evaluations section.
+func (c *checker) evaluations() {
+	e := c.agent.Evaluations
+	if e == nil {
+		return
+	}
+	c.metrics(e.Metrics)
+	if o := e.Optimizer; o != nil {
+		for i := range o.Axes.Numeric {
+			c.axis(&o.Axes.Numeric[i])
+		}
+	}
+}
+
+// The keys of a standard metric that only some of the metrics use.
+var (
+	judged   = [...]StandardName{"groundedness", "relevance", "coherence", "fluency"}
+	textual  = [...]StandardName{"equality", "contains"}
+	textKeys = [...]string{"case_insensitive", "strip_whitespace", "strip_punctuation"}
+	numKeys  = [...]string{"absolute_tolerance", "relative_tolerance", "accept_percent", "accept_thousands_separators"}
+)
+
+// metrics checks a list of metrics.
+func (c *checker) metrics(metrics []Metric) {
+	for _, metric := range metrics {
+		switch m := metric.(type) {
+		case *StandardMetric:
+			c.model(m.Model)
+			if m.Metric == "" {
+				continue
+			}
+			why := fmt.Sprintf("%s does not use it", m.Metric)
+			if !slices.Contains(judged[:], m.Metric) {
+				c.idle(m.Block, why, "model", "scale", "custom_prompt")
+			}
+			if !slices.Contains(textual[:], m.Metric) {
+				c.idle(m.Block, why, textKeys[:]...)
+			}
+			if m.Metric != "numeric" {
+				c.idle(m.Block, why, numKeys[:]...)
+			}
+			if m.ResponsePath != nil && m.known("response_path") && !isResponsePath(*m.ResponsePath) {
+				c.fail(m.Block, "response_path", CodeValue, fmt.Sprintf("%q is not a path into a JSON answer", *m.ResponsePath), "such as items[0].price")
+			}
+		case *GEvalMetric:
+			c.model(m.Model)
+			if m.Wrote("evaluation_params") && len(m.EvaluationParams) == 0 {
+				c.fail(m.Block, "evaluation_params", CodeValue, "is empty", "name what the judge sees, such as actual_output")
+			}
+		case *RAGMetric:
+			c.model(m.Model)
+		case *CodeMetric:
+			if m.Grader != "" && m.known("grader") && !isGrader(m.Grader) {
+				c.fail(m.Block, "grader", CodeValue, fmt.Sprintf("%q is not module:callable", m.Grader), "such as graders.money:same_amount")
+			}
+		}
+	}
+}
+
+// isResponsePath reports whether s is names of letters, digits, _ and -, each
+// followed by any number of [n], joined by dots.
+func isResponsePath(s string) bool {
+	for _, segment := range strings.Split(s, ".") {
+		name, indexes, _ := strings.Cut(segment, "[")
+		if indexes != "" || strings.Contains(segment, "[") {
+			for _, index := range strings.Split(indexes, "[") {
+				digits, ok := strings.CutSuffix(index, "]")
+				if !ok || digits == "" || strings.Trim(digits, "0123456789") != "" {
+					return false
+				}
+			}
+		}
+		if name == "" || name[0] == '-' || name[0] >= '0' && name[0] <= '9' || !isToolName(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// isGrader reports whether s matches ^[\w.]+:[\w_]+$.
+func isGrader(s string) bool {
+	module, callable, ok := strings.Cut(s, ":")
+	word := func(s string) bool { return s != "" && isToolName(s) && !strings.Contains(s, "-") }
+	return ok && strings.Trim(module, ".") != "" && word(strings.ReplaceAll(module, ".", "_")) && word(callable)
+}
+
+// axis checks a numeric axis of the optimizer.
+func (c *checker) axis(a *NumericAxis) {
+	if a.Type != "int" && a.Type != "float" || !a.Wrote("range") || len(a.Range) == 0 {
+		return
+	}
+	bounds := make([]float64, 0, 2)
+	for _, v := range a.Range {
+		switch v := v.(type) {
+		case int:
+			bounds = append(bounds, float64(v))
+		case float64:
+			if a.Type == "int" && v != float64(int(v)) {
+				continue
+			}
+			bounds = append(bounds, v)
+		}
+	}
+	if len(a.Range) != 2 || len(bounds) != 2 || bounds[0] >= bounds[1] {
+		number := "two numbers"
+		if a.Type == "int" {
+			number = "two whole numbers"
+		}
+		c.fail(a.Block, "range", CodeValue, fmt.Sprintf("must be [low, high], %s with low below high", number), "for a list of choices use type categorical")
+	}
+}
+
+// sortedKeys returns the keys of a mapping in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
