@@ -31,8 +31,10 @@ type Info struct {
 
 // Request is one call.
 type Request struct {
-	// Key says which call this is. It is never sent to a provider.
-	Key      Key
+	// Session is the id of the session the call belongs to, for what a Model
+	// keeps for a session. It is never sent to a provider; a call outside of
+	// any conversation has none.
+	Session  string
 	System   string
 	Messages []Message
 	// Tools are what the model may call. Their names are wire names: what the
@@ -41,14 +43,6 @@ type Request struct {
 	// Schema is the JSON Schema the answer must follow, or nil.
 	Schema   json.RawMessage
 	Sampling Sampling
-}
-
-// Key says which call of which conversation a Request is, for scripts and for
-// recording. The zero Key is a call outside of any conversation.
-type Key struct {
-	Session string // the session's id
-	Turn    int    // number of the turn in the session, from 1
-	Round   int    // number of the model call in the turn, from 1
 }
 
 // Sampling is how the model chooses its words; nil leaves it to the provider.

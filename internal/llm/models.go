@@ -69,7 +69,7 @@ func Scripted(env agent.Env, name string, s script.Script) (Model, error) {
 
 // SessionEnder is a Model that keeps something for each session.
 type SessionEnder interface {
-	// EndSession says that no more calls with that Key.Session will come.
+	// EndSession says that no more calls of that Request.Session will come.
 	EndSession(id string)
 }
 

@@ -71,15 +71,8 @@ func (m *offlineModel) player(session string) *script.Player {
 func (m *offlineModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		turn := lastTurn(req.Messages)
-		situation := script.Situation{
-			User:  turn.user,
-			Turn:  max(req.Key.Turn, 1),
-			Round: max(req.Key.Round, 1),
-			// Nothing but the results of the last response is news to the model.
-			Result: turn.lastResult(),
-		}
 		r := &response{ctx: ctx, yield: yield, message: Message{Role: RoleAssistant}, finish: script.FinishStop}
-		steps, scripted := m.player(req.Key.Session).Next(situation)
+		steps, scripted := m.player(req.Session).Next(turn.situation())
 		if scripted {
 			for _, s := range steps {
 				if !r.play(s, m) {
@@ -94,11 +87,10 @@ func (m *offlineModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk,
 }
 
 // turnSoFar is the part of a history that belongs to the turn under way, and
-// what the person said before it.
+// what the person said up to it.
 type turnSoFar struct {
-	users []string // the person's messages of the session, oldest first
-	user  string   // the last of them
-	rest  []Message
+	users []string  // the person's messages of the session, oldest first
+	rest  []Message // what followed the last of them
 }
 
 // lastTurn finds the turn under way: it begins at the last message a person wrote.
@@ -106,24 +98,32 @@ func lastTurn(history []Message) turnSoFar {
 	var t turnSoFar
 	for i, msg := range history {
 		if msg.Role == RoleUser && !msg.Auto {
-			t.user = agent.JoinText(msg.Parts)
-			t.users = append(t.users, t.user)
+			t.users = append(t.users, agent.JoinText(msg.Parts))
 			t.rest = history[i+1:]
 		}
 	}
 	return t
 }
 
-// lastResult returns the text of the tool results since the last model response.
-func (t turnSoFar) lastResult() string {
-	if len(t.rest) == 0 {
-		return ""
+// situation returns what a script may ask for.
+func (t turnSoFar) situation() script.Situation {
+	s := script.Situation{Turn: len(t.users), Round: 1}
+	if len(t.users) > 0 {
+		s.User = t.users[len(t.users)-1]
 	}
-	var texts []string
-	for _, r := range t.rest[len(t.rest)-1].Results {
-		texts = append(texts, r.Result.Text())
+	for _, msg := range t.rest {
+		if msg.Role == RoleAssistant {
+			s.Round++
+		}
 	}
-	return strings.Join(texts, "\n\n")
+	if len(t.rest) > 0 {
+		var texts []string
+		for _, r := range t.rest[len(t.rest)-1].Results {
+			texts = append(texts, r.Result.Text())
+		}
+		s.Result = strings.Join(texts, "\n\n")
+	}
+	return s
 }
 
 // input returns what package offline needs to know.

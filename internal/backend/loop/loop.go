@@ -1,0 +1,172 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend/turn"
+	"github.com/holodeck-go/holodeck/internal/llm"
+	"github.com/holodeck-go/holodeck/internal/llm/schema"
+	"github.com/holodeck-go/holodeck/internal/tool"
+)
+
+// DefaultMaxTurns is how many model responses a turn may have when no limit is
+// set.
+const DefaultMaxTurns = 20
+
+// Tools is what the loop needs of a set of tools. It is safe for concurrent use.
+type Tools interface {
+	// Definitions are what the model is told, under canonical names.
+	Definitions() []agent.Definition
+	// Call runs a tool. Every failure, an unknown name included, is in what it
+	// returns. It returns soon after ctx has ended.
+	Call(ctx context.Context, c tool.Call) agent.ToolCallFinished
+}
+
+// Options is an agent, as the loop sees it.
+type Options struct {
+	Env agent.Env
+	// Backend is the runtime the agent file names; errors and snapshots carry it.
+	Backend string
+	Model   llm.Model
+	Tools   Tools
+	// WithTools returns Tools that have a caller's own beside them.
+	WithTools func([]agent.Tool) (Tools, error)
+	// WireName returns the name under which the model sees a tool. Nil keeps
+	// canonical names.
+	WireName func(canonical string) string
+
+	System   string
+	Schema   json.RawMessage // what answers must match, or nil
+	Sampling llm.Sampling
+
+	Limits Limits
+	// Notices are said at the beginning of every session's first turn.
+	Notices []agent.Notice
+}
+
+// Limits bounds what an agent may do. A zero field does not, save that MaxTurns
+// is then DefaultMaxTurns.
+type Limits struct {
+	// MaxTurns is how many model responses a turn may have.
+	MaxTurns int
+	// MaxTurnCostUSD and MaxSessionCostUSD bound the cost of a turn's and of a
+	// session's model calls, in US dollars.
+	MaxTurnCostUSD, MaxSessionCostUSD float64
+	// Model bounds one model call, Turn a whole turn.
+	Model, Turn turn.Deadline
+}
+
+// tighten returns l with every bound of a session's that is narrower.
+func (l Limits) tighten(s agent.Limits) Limits {
+	narrow := agent.Limits{
+		MaxTurns: l.MaxTurns, MaxCostUSD: l.MaxTurnCostUSD,
+		ModelTimeout: l.Model.After, TurnTimeout: l.Turn.After,
+	}.Tighten(s)
+	l.MaxTurns = narrow.MaxTurns
+	l.MaxTurnCostUSD = narrow.MaxCostUSD
+	const key = "limit of the session"
+	if narrow.ModelTimeout != l.Model.After {
+		l.Model = turn.Deadline{After: narrow.ModelTimeout, Key: key}
+	}
+	if narrow.TurnTimeout != l.Turn.After {
+		l.Turn = turn.Deadline{After: narrow.TurnTimeout, Key: key}
+	}
+	return l
+}
+
+// Backend is an agent that runs on the loop.
+type Backend struct {
+	options  Options
+	answer   *schema.Schema // nil when no value is asked for
+	sessions turn.Sessions
+}
+
+// New returns a Backend. The error says what of o cannot be used.
+func New(o Options) (*Backend, error) {
+	if o.Limits.MaxTurns == 0 {
+		o.Limits.MaxTurns = DefaultMaxTurns
+	}
+	b := &Backend{options: o}
+	if err := b.checkCost(o.Limits); err != nil {
+		return nil, &agent.BackendInitError{Backend: o.Backend, Err: err}
+	}
+	if len(o.Schema) > 0 {
+		s, err := schema.Compile(o.Schema)
+		if err != nil {
+			return nil, &agent.BackendInitError{Backend: o.Backend, Err: fmt.Errorf("response_format: %w", err)}
+		}
+		b.answer = s
+	}
+	return b, nil
+}
+
+// checkCost refuses a cost limit that could not be kept.
+func (b *Backend) checkCost(l Limits) error {
+	info := b.options.Model.Info()
+	if (l.MaxTurnCostUSD > 0 || l.MaxSessionCostUSD > 0) && !info.Capabilities.Cost {
+		return fmt.Errorf("a cost limit is set, but the price of %s model %s is not known; remove the limit", info.Provider, info.Name)
+	}
+	return nil
+}
+
+// Capabilities implements agent.Backend: those of the model, and what the loop
+// adds.
+func (b *Backend) Capabilities() agent.Capabilities {
+	c := b.options.Model.Info().Capabilities
+	c.ClientTools = b.options.WithTools != nil
+	c.Snapshot = true
+	return c
+}
+
+// NewSession implements agent.Backend.
+func (b *Backend) NewSession(_ context.Context, opts agent.SessionOptions) (agent.Session, error) {
+	s, err := b.newSession(opts)
+	if err != nil {
+		return nil, &agent.BackendSessionError{Backend: b.options.Backend, Err: err}
+	}
+	return s, nil
+}
+
+func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
+	s := &session{
+		backend: b, id: opts.ID, approver: opts.Approver,
+		tools:  b.options.Tools,
+		limits: b.options.Limits.tighten(opts.Limits),
+	}
+	if s.id == "" {
+		s.id = b.options.Env.NewID()
+	}
+	if err := b.checkCost(s.limits); err != nil {
+		return nil, err
+	}
+	if len(opts.Tools) > 0 {
+		if b.options.WithTools == nil {
+			return nil, fmt.Errorf("this agent takes no tools of its caller")
+		}
+		wider, err := b.options.WithTools(opts.Tools)
+		if err != nil {
+			return nil, fmt.Errorf("add the caller's tools: %w", err)
+		}
+		s.tools = wider
+	}
+	turns := 0
+	if len(opts.Resume) > 0 {
+		snap, err := readSnapshot(opts.Resume, b.options.Backend)
+		if err != nil {
+			return nil, fmt.Errorf("resume session: %w", err)
+		}
+		s.history, s.spentUSD, turns = snap.Messages, snap.SpentUSD, snap.Turns
+	}
+	s.names = newNames(s.tools.Definitions(), b.options.WireName)
+	s.sequencer = turn.NewSequencer(b.options.Backend, b.options.Env.Now, s.limits.Turn, turns)
+	if err := b.sessions.Add(s); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close implements agent.Backend.
+func (b *Backend) Close() error { return b.sessions.Close() }

@@ -1,0 +1,329 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend/turn"
+	"github.com/holodeck-go/holodeck/internal/llm"
+	"github.com/holodeck-go/holodeck/internal/tool"
+)
+
+// run is one turn of a session.
+type run struct {
+	*session
+	turn     *turn.Turn
+	round    int             // model responses so far
+	ordinal  int             // tool calls so far
+	ids      map[string]bool // of the calls so far
+	partial  string          // text of the last response that had any
+	costUSD  float64
+	repaired bool // the model was asked to correct its answer
+}
+
+// run asks the model and runs its tools until it has answered.
+func (r *run) run(ctx context.Context) (agent.TurnFinished, error) {
+	if r.turn.Number() == 1 {
+		for _, n := range r.backend.options.Notices {
+			if err := r.turn.Emit(n); err != nil {
+				return agent.TurnFinished{}, err
+			}
+		}
+	}
+	var pending []llm.Call
+	for {
+		if stop, why := r.limitReached(); stop != "" {
+			return r.stopped(stop, why), r.refuse(pending, "not run: "+why)
+		}
+		if len(pending) > 0 {
+			if err := r.runCalls(ctx, pending); err != nil {
+				return agent.TurnFinished{}, err
+			}
+		}
+		done, text, err := r.ask(ctx)
+		if err != nil {
+			return agent.TurnFinished{}, err
+		}
+		pending = done.Message.Calls
+		switch {
+		case done.Stop != agent.StopEnd && done.Stop != agent.StopMaxTokens:
+			why := stopText(done.Stop)
+			return r.stopped(done.Stop, why), r.refuse(pending, "not run: "+why)
+		case len(pending) > 0 && done.Stop == agent.StopMaxTokens:
+			why := "the response was cut at max_tokens while it asked for tools; raise model.max_tokens"
+			return r.stopped(done.Stop, why), r.refuse(pending, "not run: "+why)
+		case len(pending) > 0:
+			continue
+		}
+		finished, err := r.answer(done.Stop, text)
+		if err != nil {
+			return agent.TurnFinished{}, err
+		}
+		if finished != nil {
+			return *finished, nil
+		}
+	}
+}
+
+// limitReached says whether another model call would break a limit, and which.
+func (r *run) limitReached() (agent.StopReason, string) {
+	over := func(spent, limit float64) bool { return limit > 0 && spent >= limit }
+	budget := func(spent, limit float64) string {
+		return (&agent.BackendBudgetError{Backend: r.backend.options.Backend, CostUSD: spent, BudgetUSD: limit}).Error()
+	}
+	switch l := r.limits; {
+	case r.round >= l.MaxTurns:
+		return agent.StopMaxTurns, fmt.Sprintf("the turn reached its limit of %d model responses", l.MaxTurns)
+	case over(r.costUSD, l.MaxTurnCostUSD):
+		return agent.StopBudget, budget(r.costUSD, l.MaxTurnCostUSD)
+	case over(r.spentUSD, l.MaxSessionCostUSD):
+		return agent.StopBudget, budget(r.spentUSD, l.MaxSessionCostUSD)
+	}
+	return "", ""
+}
+
+// stopText says what a model's own reason to stop means.
+func stopText(s agent.StopReason) string {
+	switch s {
+	case agent.StopRefusal:
+		return "the model refused to answer"
+	case agent.StopBlocked:
+		return "the provider's content filter blocked the answer"
+	case agent.StopContextOverflow:
+		return "the conversation is longer than the model can read; begin a new session"
+	}
+	return fmt.Sprintf("the model stopped: %s", s)
+}
+
+// stopped is the end of a turn that a limit cut short.
+func (r *run) stopped(stop agent.StopReason, why string) agent.TurnFinished {
+	return agent.TurnFinished{Response: r.partial, StopReason: stop, IsError: true, Reason: why}
+}
+
+// ask makes one model call, passes its deltas on and puts the response into the
+// history. It returns the response and its text.
+func (r *run) ask(ctx context.Context) (llm.Done, string, error) {
+	o := &r.backend.options
+	if d := r.limits.Model; d.After > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, d.After, &agent.BackendTimeoutError{
+			Backend: o.Backend, What: fmt.Sprintf("model call (limit %s, %s)", d.After, d.Key), Err: context.DeadlineExceeded,
+		})
+		defer stop()
+	}
+	r.round++
+	start := o.Env.Now()
+	var (
+		text strings.Builder
+		done *llm.Done
+	)
+	for chunk, err := range o.Model.Stream(ctx, r.request()) {
+		if timeout, ok := errors.AsType[*agent.BackendTimeoutError](context.Cause(ctx)); ok && err != nil {
+			err = timeout
+		}
+		switch c := chunk.(type) {
+		case llm.Text:
+			text.WriteString(string(c))
+			err = r.turn.Emit(agent.TextDelta{Text: string(c)})
+		case llm.Thinking:
+			err = r.turn.Emit(agent.ThinkingDelta{Text: string(c)})
+		case llm.Done:
+			done = &c
+		}
+		if err != nil {
+			return llm.Done{}, "", err
+		}
+	}
+	info := o.Model.Info()
+	if done == nil {
+		return llm.Done{}, "", fmt.Errorf("%s model %s ended its response without finishing it", info.Provider, info.Name)
+	}
+	if text.Len() > 0 {
+		r.partial = text.String()
+	}
+	if done.CostUSD != nil {
+		r.costUSD += *done.CostUSD
+		r.spentUSD += *done.CostUSD
+	}
+	done.Message.Role = llm.RoleAssistant
+	r.identify(done.Message.Calls)
+	r.history = append(r.history, done.Message)
+	err := r.turn.Emit(agent.ModelCall{
+		Provider: info.Provider, Model: info.Name,
+		Usage: done.Usage, CostUSD: done.CostUSD, FinishReason: done.FinishReason,
+		Start: start, End: o.Env.Now(),
+	})
+	if err != nil {
+		r.giveUp(done.Message.Calls)
+		return llm.Done{}, "", err
+	}
+	return *done, text.String(), nil
+}
+
+func (r *run) request() llm.Request {
+	o := &r.backend.options
+	return llm.Request{
+		Session:  r.id,
+		System:   o.System,
+		Messages: r.history[:len(r.history):len(r.history)],
+		Tools:    r.names.wire,
+		Schema:   o.Schema,
+		Sampling: o.Sampling,
+	}
+}
+
+// identify gives every call an id of its own within the turn. Some providers
+// give none, and a model may repeat itself.
+func (r *run) identify(calls []llm.Call) {
+	for i := range calls {
+		if id := calls[i].ID; id == "" || r.ids[id] {
+			calls[i].ID = "call_" + r.backend.options.Env.NewID()
+		}
+		if r.ids == nil {
+			r.ids = map[string]bool{}
+		}
+		r.ids[calls[i].ID] = true
+	}
+}
+
+// answer ends the turn with what the model answered. It returns nil when the
+// model was asked to answer again.
+func (r *run) answer(stop agent.StopReason, text string) (*agent.TurnFinished, error) {
+	finished := &agent.TurnFinished{Response: text, StopReason: stop}
+	if r.backend.answer == nil {
+		return finished, nil
+	}
+	value := jsonOf(text)
+	wrong := r.backend.answer.Check(value)
+	if wrong == nil {
+		finished.Structured = value
+		return finished, nil
+	}
+	finished.IsError = true
+	limit, _ := r.limitReached()
+	switch {
+	case stop == agent.StopMaxTokens:
+		finished.Reason = "the answer was cut at max_tokens before it matched response_format; raise model.max_tokens"
+		return finished, nil
+	case r.repaired || limit != "":
+		finished.StopReason = agent.StopSchema
+		finished.Reason = fmt.Sprintf("the answer does not match response_format: %v", wrong)
+		return finished, nil
+	}
+	r.repaired = true
+	r.history = append(r.history, llm.Message{Role: llm.RoleUser, Auto: true, Parts: agent.Text(fmt.Sprintf(
+		"That does not match the JSON Schema of the answer: %v. Answer again, with nothing but JSON that matches it.", wrong)).Parts})
+	return nil, r.turn.Emit(agent.Notice{
+		Code: agent.NoticeRetry,
+		Text: fmt.Sprintf("the answer does not match response_format and is asked for again: %v", wrong),
+	})
+}
+
+// jsonOf returns the JSON of an answer: all of it, or what stands in the one
+// fenced block it consists of.
+func jsonOf(text string) json.RawMessage {
+	text = strings.TrimSpace(text)
+	if rest, ok := strings.CutPrefix(text, "```"); ok {
+		if _, body, ok := strings.Cut(rest, "\n"); ok {
+			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body), "```"))
+		}
+	}
+	return json.RawMessage(text)
+}
+
+// runCalls runs the calls of a response side by side, and puts their results
+// into the history in the order of the calls.
+func (r *run) runCalls(ctx context.Context, calls []llm.Call) error {
+	results := cancelled(calls)
+	defer func() { r.history = append(r.history, llm.Message{Role: llm.RoleTool, Results: results}) }()
+	if err := r.started(calls); err != nil {
+		return err
+	}
+	type outcome struct {
+		index    int
+		finished agent.ToolCallFinished
+	}
+	outcomes := make(chan outcome, len(calls)) // no call waits for the reader
+	var running sync.WaitGroup
+	defer running.Wait()
+	callCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i, c := range calls {
+		r.ordinal++
+		call := tool.Call{
+			ID: c.ID, Name: r.names.of(c.Name), Arguments: c.Arguments,
+			Session: r.id, Turn: r.turn.Number(), Ordinal: r.ordinal,
+			Approver: r.approver,
+		}
+		running.Go(func() { outcomes <- outcome{i, r.tools.Call(callCtx, call)} })
+	}
+	for range calls {
+		o := <-outcomes
+		results[o.index].Result = o.finished.Result
+		if err := r.turn.Emit(o.finished); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// started reports that the model asked for calls.
+func (r *run) started(calls []llm.Call) error {
+	for _, c := range calls {
+		if err := r.turn.Emit(agent.ToolCallStarted{CallID: c.ID, Name: r.names.of(c.Name), Arguments: c.Arguments}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuse reports calls that are not run, with the reason, and gives them that
+// as their result.
+func (r *run) refuse(calls []llm.Call, why string) error {
+	if len(calls) == 0 {
+		return nil
+	}
+	results := cancelled(calls)
+	defer func() { r.history = append(r.history, llm.Message{Role: llm.RoleTool, Results: results}) }()
+	if err := r.started(calls); err != nil {
+		return err
+	}
+	now := r.backend.options.Env.Now()
+	for i, c := range calls {
+		results[i].Result = errorResult(why)
+		err := r.turn.Emit(agent.ToolCallFinished{
+			CallID: c.ID, Name: r.names.of(c.Name), Result: results[i].Result, Err: why, Start: now, End: now,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveUp gives calls that were never reported a result in the history.
+func (r *run) giveUp(calls []llm.Call) {
+	if len(calls) > 0 {
+		r.history = append(r.history, llm.Message{Role: llm.RoleTool, Results: cancelled(calls)})
+	}
+}
+
+// cancelled returns the results of calls that did not come to an end.
+func cancelled(calls []llm.Call) []llm.Result {
+	results := make([]llm.Result, len(calls))
+	for i, c := range calls {
+		results[i] = llm.Result{CallID: c.ID, Name: c.Name, Result: errorResult("cancelled")}
+	}
+	return results
+}
+
+func errorResult(text string) agent.ToolResult {
+	r := agent.TextResult(text)
+	r.IsError = true
+	return r
+}
