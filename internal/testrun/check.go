@@ -1,0 +1,33 @@
+package testrun
+
+import (
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/testrun/toolmatch"
+)
+
+// Check finds what the test cases ask for and a run cannot do: matchers that
+// cannot be compiled are errors; files of a kind that this build cannot read are
+// warnings, since they stop nobody from using the agent.
+func Check(a *config.Agent) []config.Problem {
+	var problems []config.Problem
+	check := func(tools []config.ExpectedTool, files []config.FileInput) {
+		for _, e := range tools {
+			if _, err := toolmatch.Compile(e); err != nil {
+				problems = append(problems, e.Problem(config.SeverityError, "args", config.CodeValue, err.Error(), ""))
+			}
+		}
+		for _, f := range files {
+			if why := unreadable(f); why != "" {
+				problems = append(problems, f.Problem(config.SeverityWarning, "", config.CodeUnsupported,
+					why, "its case will fail"))
+			}
+		}
+	}
+	for _, c := range a.TestCases {
+		check(c.ExpectedTools, c.Files)
+		for _, t := range c.Turns {
+			check(t.ExpectedTools, t.Files)
+		}
+	}
+	return problems
+}

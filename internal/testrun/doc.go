@@ -1,0 +1,28 @@
+// Package testrun owns the running of test cases: in which order and how many
+// at once, the conversation of a case, which checks apply, and whether the case
+// passed. It refuses to compute metrics (package eval), to keep or format
+// results (packages runs and report), and to know what an agent runs on.
+//
+// # A case
+//
+// Each case has a session of its own; its turns are sent one after the other,
+// each under a deadline. A turn that fails does not end the conversation, since
+// its later turns may still be worth judging; after two failures of the runtime
+// in a row the rest is given up.
+//
+// # The verdict
+//
+// A turn fails when there was an error, an expected tool was not called as
+// expected, a metric that counts did not pass, or the answer is empty and
+// allow_empty does not say that it may be. It passes when it did not fail and
+// at least one check counted; otherwise it is unchecked, which is not a failure
+// but is shown. A case fails when one of its turns does, and passes when none
+// fails and at least one passes.
+//
+// # Order and memory
+//
+// Finished cases are shown as they finish and handed on in the order of the
+// file. A case that finished early waits for those before it; how far the run
+// may get ahead is bounded, so that what is held does not grow with the number
+// of cases.
+package testrun

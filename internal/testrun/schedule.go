@@ -1,0 +1,117 @@
+package testrun
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/runs"
+)
+
+// ahead is how many cases a run may be ahead of the first that has not
+// finished. It bounds what is held for the sake of order.
+const ahead = 256
+
+// schedule hands cases to workers and results to their takers. Its fields
+// belong to the goroutine that calls run; the workers read runner and cases.
+type schedule struct {
+	runner   *runner
+	cases    []config.TestCase
+	parallel int
+	progress Progress
+	results  func(*runs.Case) error
+
+	early   map[int]*runs.Case // finished before a case that stands before them
+	next    int                // index of the case that is handed on next
+	summary runs.Summary
+}
+
+// finished is what a worker reports of a case: its result, or why there is none.
+type finished struct {
+	result *runs.Case
+	err    error
+}
+
+// run returns when every worker has ended. The error is why cases were left
+// out: the cause of ctx, or what ended the run.
+func (s *schedule) run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	jobs := make(chan int)
+	done := s.startWorkers(ctx, jobs)
+	for started := 0; started < len(s.cases) && ctx.Err() == nil; {
+		var offer chan<- int // nil, which is never ready, while the run is too far ahead
+		if started < s.next+ahead {
+			offer = jobs
+		}
+		select {
+		case offer <- started:
+			if s.progress != nil {
+				s.progress.CaseStarted(started, s.runner.title(&s.cases[started]))
+			}
+			started++
+		case f := <-done:
+			s.take(f, stop)
+		case <-ctx.Done():
+		}
+	}
+	close(jobs)
+	for f := range done {
+		s.take(f, stop)
+	}
+	for _, index := range slices.Sorted(maps.Keys(s.early)) { // those behind a case that was given up
+		s.handOn(s.early[index], stop)
+	}
+	return context.Cause(ctx)
+}
+
+// startWorkers starts the workers, which end when jobs is closed. The channel
+// it returns is closed when they have.
+func (s *schedule) startWorkers(ctx context.Context, jobs <-chan int) <-chan finished {
+	done := make(chan finished)
+	var workers sync.WaitGroup
+	for range s.parallel {
+		workers.Go(func() {
+			for i := range jobs {
+				c, err := s.runner.runCase(ctx, i, &s.cases[i])
+				done <- finished{c, err}
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(done)
+	}()
+	return done
+}
+
+// take counts and shows a finished case, and hands on those whose turn it is.
+func (s *schedule) take(f finished, stop context.CancelCauseFunc) {
+	if f.err != nil {
+		stop(f.err)
+		return
+	}
+	s.summary.Add(f.result)
+	if s.progress != nil {
+		s.progress.CaseFinished(f.result)
+	}
+	s.early[f.result.Index] = f.result
+	for c := s.early[s.next]; c != nil; c = s.early[s.next] {
+		delete(s.early, s.next)
+		s.next++
+		s.handOn(c, stop)
+	}
+}
+
+// handOn gives a case to the results, until they fail.
+func (s *schedule) handOn(c *runs.Case, stop context.CancelCauseFunc) {
+	if s.results == nil {
+		return
+	}
+	if err := s.results(c); err != nil {
+		s.results = nil
+		stop(err)
+	}
+}

@@ -1,0 +1,112 @@
+package testrun
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/eval"
+	"github.com/holodeck-go/holodeck/internal/runs"
+	"github.com/holodeck-go/holodeck/internal/testrun/toolmatch"
+)
+
+// Options says how a run goes.
+type Options struct {
+	// Parallel is how many cases run at once; 0 means what the agent file says.
+	Parallel int
+	// Limit is how many cases run, the first ones; 0 means all.
+	Limit int
+	// Progress is told of cases as they start and finish; nil means nobody.
+	Progress Progress
+	// Results takes each finished case, in the order of the agent file. An error
+	// ends the run. nil means nobody.
+	Results func(*runs.Case) error
+}
+
+// Progress is told how a run goes. Its methods are called from one goroutine
+// and never after Run returned. They must not keep the case.
+type Progress interface {
+	CaseStarted(index int, title string)
+	CaseFinished(c *runs.Case)
+}
+
+// Run runs the agent's test cases on b and returns the counts. Secrets are
+// masked in everything that is handed on.
+//
+// When ctx is cancelled, the cases under way are given up, those that finished
+// are handed on, and the error is the cause. An error of Results, or an agent
+// that cannot be opened (*agent.BackendInitError), ends the run in the same way.
+// A failed case is no error.
+func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, opts Options) (runs.Summary, error) {
+	r, err := newRunner(env, a, b)
+	if err != nil {
+		return runs.Summary{}, err
+	}
+	cases := a.TestCases
+	if opts.Limit > 0 && opts.Limit < len(cases) {
+		cases = cases[:opts.Limit]
+	}
+	parallel := opts.Parallel
+	if parallel <= 0 {
+		parallel = max(1, a.Execution.ParallelTestCases)
+	}
+	start := env.Now()
+	s := schedule{
+		runner:   r,
+		cases:    cases,
+		parallel: min(parallel, max(1, len(cases))),
+		progress: opts.Progress,
+		results:  opts.Results,
+		early:    map[int]*runs.Case{},
+		summary:  runs.Summary{Total: len(cases)},
+	}
+	err = s.run(ctx)
+	s.summary.Elapsed = env.Now().Sub(start)
+	return s.summary, err
+}
+
+// runner is what the cases of a run share.
+type runner struct {
+	env     agent.Env
+	agent   *config.Agent
+	backend agent.Backend
+	names   *toolmatch.Names
+	metrics []*eval.Metric // of the agent, for cases that have none of their own
+	search  bool           // the agent has a tool that retrieves
+	eval    eval.Options
+}
+
+func newRunner(env agent.Env, a *config.Agent, b agent.Backend) (*runner, error) {
+	r := &runner{
+		env:     env,
+		agent:   a,
+		backend: b,
+		names:   toolmatch.NewNames(a.Tools),
+		search:  hasSearch(a.Tools),
+		eval:    eval.Options{Offline: a.Offline},
+	}
+	if a.Evaluations != nil {
+		metrics, err := eval.NewMetrics(a.Evaluations.Metrics, r.eval)
+		if err != nil {
+			return nil, fmt.Errorf("evaluations: %w", err)
+		}
+		r.metrics = metrics
+	}
+	return r, nil
+}
+
+// hasSearch reports whether one of the tools retrieves.
+func hasSearch(tools []config.Tool) bool {
+	for _, t := range tools {
+		switch t := t.(type) {
+		case *config.VectorstoreTool, *config.HierarchicalDocumentTool:
+			return true
+		case *config.MCPTool:
+			if t.IsRetrieval {
+				return true
+			}
+		}
+	}
+	return false
+}
