@@ -79,7 +79,7 @@ func (m *offlineModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk,
 					return
 				}
 			}
-		} else if !r.answer(respond(turn.input(req)), m) {
+		} else if !r.answer(offline.Respond(turn.input(req)), m) {
 			return
 		}
 		r.done(req)
@@ -133,6 +133,9 @@ func (t turnSoFar) input(req Request) offline.Input {
 		for _, r := range msg.Results {
 			in.Searched = true
 			in.Passages = append(in.Passages, r.Result.Passages...)
+			if r.Result.IsError {
+				in.Failures = append(in.Failures, r.Result.Text())
+			}
 		}
 	}
 	return in

@@ -1,0 +1,313 @@
+package offline
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/holodeck-go/holodeck/internal/embed/words"
+)
+
+// The constants of ranking. They were chosen on documents of several trades and
+// are the same for all of them.
+const (
+	// MostSentences is how many units an answer has: enough for a rule, its
+	// exception and a hint, short enough to be read.
+	MostSentences = 3
+	// ContextWeight is what a word counts that stands in a unit's headings and
+	// not in the unit. Below a heading that asks the question, the rule itself
+	// often repeats none of its words.
+	ContextWeight = 0.5
+	// QuestionWeight is what a word counts that stands in the question a unit
+	// answers: someone has asked the same before.
+	QuestionWeight = 0.8
+	// EarlierWeight is what a word of the turn before counts beside one of this
+	// turn: it says what the talk is about, this turn says what is wanted.
+	EarlierWeight = 0.5
+	// AbsentWeight is what a word that no unit has weighs, as a share of the
+	// mean of those that occur.
+	AbsentWeight = 0.5
+	// LeastOverlap is the overlap below which nothing was found.
+	LeastOverlap = 0.3
+	// LeastOverlapOfOne is the same where the overlap rests on one word of
+	// several: one shared word is often chance. It lets one word of two pass,
+	// and not one of three.
+	LeastOverlapOfOne = 0.55
+	// RelativeOverlap is how much of the best unit's overlap another needs to be
+	// said beside it.
+	RelativeOverlap = 0.7
+	// SameWords is the share of words two units have in common above which they
+	// say the same.
+	SameWords = 0.7
+)
+
+// mostTerms bounds the words of a query that are compared. A question has
+// fewer; what is longer is a document someone pasted, and its first words stand
+// for it.
+const mostTerms = 64
+
+// answer is what the offline model found to say.
+type answer struct {
+	plain   string // said instead of quoting
+	quotes  []unit
+	overlap float64 // of the best quote, from 0 to 1
+}
+
+// text returns the answer as a person reads it.
+func (a answer) text() string {
+	if len(a.quotes) == 0 {
+		return cmp.Or(a.plain, NothingFound)
+	}
+	lines := make([]string, len(a.quotes))
+	for i, q := range a.quotes {
+		lines[i] = q.text
+		if q.source != "" {
+			lines[i] += " [" + q.source + "]"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sources returns the sources of the quotes, each once.
+func (a answer) sources() []string {
+	var list []string
+	for _, q := range a.quotes {
+		if q.source != "" && !slices.Contains(list, q.source) {
+			list = append(list, q.source)
+		}
+	}
+	return list
+}
+
+// set is a set of terms, by their index.
+type set uint64
+
+// query is the words that are looked for.
+type query struct {
+	index  map[string]int
+	weight []float64 // of each term
+	now    set       // terms of this turn
+	stops  bool      // the terms are function words: there were no others
+}
+
+// newQuery reads the content words of a question, or all its words when it has
+// no others.
+func newQuery(now, earlier string) *query {
+	q := &query{index: map[string]int{}}
+	add := func(text string, stops bool) {
+		for w := range words.All(text) {
+			if w.Stop != stops || len(q.index) == mostTerms {
+				continue
+			}
+			if _, ok := q.index[string(w.Stem)]; !ok {
+				q.index[string(w.Stem)] = len(q.index)
+			}
+		}
+	}
+	add(now, false)
+	if q.stops = len(q.index) == 0 && contentWords(earlier) == 0; q.stops {
+		add(now, true)
+	}
+	q.now = 1<<len(q.index) - 1
+	add(earlier, false)
+	return q
+}
+
+// in returns the terms that occur in a text. A function word is never a term
+// that only sounds like it: cans are not can.
+func (q *query) in(text string) set {
+	var s set
+	for w := range words.All(text) {
+		if w.Stop != q.stops {
+			continue
+		}
+		if i, ok := q.index[string(w.Stem)]; ok {
+			s |= 1 << i
+		}
+	}
+	return s
+}
+
+// weigh sets the weight of each term by how many of the units have it.
+func (q *query) weigh(units []candidate) {
+	q.weight = make([]float64, len(q.index))
+	present, sum := 0, 0.0
+	for i := range q.weight {
+		n := 0
+		for _, u := range units {
+			if u.own&(1<<i) != 0 {
+				n++
+			}
+		}
+		if n == 0 && !inContext(units, i) {
+			continue
+		}
+		q.weight[i] = math.Log(1 + float64(len(units))/float64(1+n))
+		present++
+		sum += q.weight[i]
+	}
+	for i := range q.weight {
+		if q.weight[i] == 0 && present > 0 {
+			q.weight[i] = AbsentWeight * sum / float64(present)
+		}
+		if q.now&(1<<i) == 0 {
+			q.weight[i] *= EarlierWeight
+		}
+	}
+}
+
+func inContext(units []candidate, i int) bool {
+	return slices.ContainsFunc(units, func(c candidate) bool { return (c.asked|c.context)&(1<<i) != 0 })
+}
+
+// sum returns the weight of the terms in s.
+func (q *query) sum(s set) float64 {
+	total := 0.0
+	for i, w := range q.weight {
+		if s&(1<<i) != 0 {
+			total += w
+		}
+	}
+	return total
+}
+
+// candidate is a unit and what it has of the query.
+type candidate struct {
+	unit
+	// own, asked and context are the terms in the unit, in the question it
+	// answers and in its context, each counted where it weighs most.
+	own, asked, context set
+	overlap             float64
+}
+
+// has returns every term the unit has, wherever it stands.
+func (c candidate) has() set { return c.own | c.asked | c.context }
+
+// rank chooses the units that answer a question best.
+func rank(now, earlier string, all []unit) answer {
+	q := newQuery(now, earlier)
+	list := make([]candidate, len(all))
+	for i, u := range all {
+		c := candidate{unit: u, own: q.in(u.text)}
+		c.asked = q.in(u.question) &^ c.own
+		for _, text := range u.context {
+			c.context |= q.in(text)
+		}
+		c.context &^= c.own | c.asked
+		list[i] = c
+	}
+	q.weigh(list)
+	whole := q.sum(^set(0))
+	if whole == 0 {
+		return answer{}
+	}
+	list = slices.DeleteFunc(list, func(c candidate) bool {
+		return q.now != 0 && c.has()&q.now == 0 // about the turn before alone
+	})
+	for i := range list {
+		c := &list[i]
+		c.overlap = (q.sum(c.own) + QuestionWeight*q.sum(c.asked) + ContextWeight*q.sum(c.context)) / whole
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.overlap, a.overlap) })
+	if len(list) == 0 || !q.answers(list[0]) {
+		return answer{}
+	}
+	return answer{quotes: inOrder(choose(list)), overlap: list[0].overlap}
+}
+
+// answers reports whether the best unit bears on the question.
+func (q *query) answers(best candidate) bool {
+	if count(best.has()) == 1 && count(q.now) > 1 {
+		return best.overlap >= LeastOverlapOfOne
+	}
+	return best.overlap >= LeastOverlap
+}
+
+func count(s set) int { return bits.OnesCount64(uint64(s)) }
+
+// choose returns the best unit and those worth saying beside it. Of equals,
+// what stands in the best one's passage comes first.
+func choose(sorted []candidate) []candidate {
+	best := sorted[0]
+	slices.SortStableFunc(sorted, func(a, b candidate) int {
+		if c := cmp.Compare(b.overlap, a.overlap); c != 0 {
+			return c
+		}
+		return cmp.Compare(boolInt(a.passage != best.passage), boolInt(b.passage != best.passage))
+	})
+	var chosen []candidate
+	var said []map[string]bool
+	for _, u := range sorted {
+		if len(chosen) == MostSentences || u.overlap < RelativeOverlap*best.overlap {
+			break
+		}
+		has := wordSet(u.text)
+		if slices.ContainsFunc(said, func(s map[string]bool) bool { return alike(s, has) }) {
+			continue
+		}
+		chosen, said = append(chosen, u), append(said, has)
+	}
+	return chosen
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// inOrder leaves the units in order of relevance, but puts neighbours in one
+// text together, as they stand there.
+func inOrder(chosen []candidate) []unit {
+	var groups [][]candidate
+	for _, u := range chosen {
+		i := slices.IndexFunc(groups, func(g []candidate) bool { return slices.ContainsFunc(g, u.isNextTo) })
+		if i < 0 {
+			groups = append(groups, []candidate{u})
+			continue
+		}
+		groups[i] = append(groups[i], u)
+	}
+	var units []unit
+	for _, g := range groups {
+		slices.SortStableFunc(g, func(a, b candidate) int { return cmp.Compare(a.place, b.place) })
+		for _, c := range g {
+			units = append(units, c.unit)
+		}
+	}
+	return units
+}
+
+// isNextTo reports whether two units follow one another in a text.
+func (u unit) isNextTo(v candidate) bool {
+	return u.passage == v.passage && (u.place == v.place+1 || v.place == u.place+1)
+}
+
+// wordSet returns the words of a text, for comparing texts.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for w := range words.All(text) {
+		if !w.Stop {
+			set[string(w.Stem)] = true
+		}
+	}
+	return set
+}
+
+// alike reports whether two texts say the same: the words they share are most
+// of the words of the shorter one.
+func alike(a, b map[string]bool) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	shared := 0
+	for w := range a {
+		if b[w] {
+			shared++
+		}
+	}
+	return float64(shared) >= SameWords*float64(len(a))
+}
