@@ -12,8 +12,12 @@ import (
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	for _, m := range models(a) {
-		_, found := readScript(m, a.Dir)
-		problems = append(problems, found...)
+		_, found := readScript(m)
+		for _, p := range found {
+			if p.Code != config.CodeReference { // config has said that already
+				problems = append(problems, p)
+			}
+		}
 	}
 	if m := a.Model; m != nil && m.Provider != config.ProviderOffline && !a.Offline {
 		problems = append(problems, m.Problem(config.SeverityWarning, "provider", config.CodeUnsupported,

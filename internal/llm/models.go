@@ -27,11 +27,10 @@ func Open(env agent.Env, decorators ...Decorator) *Models {
 	return &Models{env: env, decorators: decorators}
 }
 
-// Model returns the model that c names. dir is the folder that a relative
-// script_file is looked for in: the agent's. The error says what is wrong with
-// the script, or that this build has no client for the provider.
-func (ms *Models) Model(c *config.Model, dir string) (Model, error) {
-	m, err := ms.open(c, dir)
+// Model returns the model that c names. The error says what is wrong with its
+// script, or that this build has no client for the provider.
+func (ms *Models) Model(c *config.Model) (Model, error) {
+	m, err := ms.open(c)
 	if err != nil {
 		return nil, err
 	}
@@ -41,12 +40,12 @@ func (ms *Models) Model(c *config.Model, dir string) (Model, error) {
 	return m, nil
 }
 
-func (ms *Models) open(c *config.Model, dir string) (Model, error) {
+func (ms *Models) open(c *config.Model) (Model, error) {
 	if c.Provider != config.ProviderOffline {
 		return nil, fmt.Errorf("this build has no client for provider %s yet; "+
 			"use provider: offline, or --offline to let the built-in model stand in for %s", c.Provider, c.Name)
 	}
-	rules, problems := readScript(c, dir)
+	rules, problems := readScript(c)
 	if len(problems) > 0 {
 		return nil, &config.Error{Problems: problems}
 	}

@@ -2,24 +2,19 @@ package llm
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/llm/script"
 )
 
-// readScript returns the rules of a model: those of script, or those of
-// script_file, which is looked for in dir when it is relative.
-func readScript(c *config.Model, dir string) (script.Script, []config.Problem) {
+// readScript returns the rules of a model: those of script, or those in
+// script_file. That a model has only one of the two is checked by config.
+func readScript(c *config.Model) (script.Script, []config.Problem) {
 	switch {
-	case c.Script != nil && c.ScriptFile != nil:
-		return script.Script{}, []config.Problem{c.Problem(config.SeverityError, "script_file", config.CodeConflict,
-			"script and script_file are both given", "keep one of them")}
 	case c.Script != nil:
 		s, found := script.Parse(c.Script)
 		problems := make([]config.Problem, len(found))
@@ -29,24 +24,17 @@ func readScript(c *config.Model, dir string) (script.Script, []config.Problem) {
 		}
 		return s, problems
 	case c.ScriptFile != nil:
-		return readScriptFile(c, dir)
+		return readScriptFile(c)
 	}
 	return script.Script{}, nil
 }
 
-func readScriptFile(c *config.Model, dir string) (script.Script, []config.Problem) {
-	file := *c.ScriptFile
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
-	}
+func readScriptFile(c *config.Model) (script.Script, []config.Problem) {
+	file := c.File("script_file", *c.ScriptFile)
 	data, err := readBounded(file, script.MaxFileBytes)
 	if err != nil {
-		hint := "script_file is relative to the agent file"
-		if !errors.Is(err, fs.ErrNotExist) {
-			hint = "name a file of rules"
-		}
 		return script.Script{}, []config.Problem{c.Problem(config.SeverityError, "script_file", config.CodeReference,
-			fmt.Sprintf("read script: %v", err), hint)}
+			err.Error(), "name a file of rules, relative to the file that mentions it")}
 	}
 	s, found := script.ParseYAML(data)
 	problems := make([]config.Problem, len(found))
