@@ -42,20 +42,14 @@ func checkMetric(entry config.Metric, offline bool) []config.Problem {
 		"set enabled: false or on_missing: ignore, or run with --offline, where it does not count")}
 }
 
-// checkKeys warns of keys that have no effect on a metric which is computed
-// from the text alone.
+// checkKeys warns of keys that mean nothing to a metric which is computed from
+// the text alone, at once and the same every time.
 func checkKeys(m *config.StandardMetric) []config.Problem {
-	idle := []string{"model", "scale", "custom_prompt", "retry_on_failure", "timeout_ms"}
-	if m.Metric == "numeric" {
-		idle = append(idle, "case_insensitive", "strip_whitespace", "strip_punctuation")
-	} else {
-		idle = append(idle, "absolute_tolerance", "relative_tolerance", "accept_percent", "accept_thousands_separators")
-	}
 	var problems []config.Problem
-	for _, key := range idle {
+	for _, key := range []string{"retry_on_failure", "timeout_ms"} {
 		if m.Wrote(key) {
 			problems = append(problems, m.Problem(config.SeverityWarning, key, config.CodeNoEffect,
-				fmt.Sprintf("has no effect on %s", m.Metric), "remove it"))
+				fmt.Sprintf("has no effect on %s, which asks nobody", m.Metric), "remove it"))
 		}
 	}
 	return problems

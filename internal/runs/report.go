@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,10 +28,11 @@ import (
 // Close. After an error the report is incomplete, and every later call returns
 // that error.
 type ReportWriter struct {
-	w     io.Writer
-	run   Run
-	cases int
-	err   error
+	w      io.Writer
+	run    Run
+	cases  int
+	millis int64 // that the cases took
+	err    error
 }
 
 // NewReportWriter begins a report. The caller closes w after Close.
@@ -45,7 +48,9 @@ func (r *ReportWriter) Add(c *Case) error {
 		r.write(",")
 	}
 	r.cases++
-	r.value("\n    ", "    ", newTestResult(c))
+	result := newTestResult(c)
+	r.millis += result.ExecutionTimeMS
+	r.value("\n    ", "    ", result)
 	return r.err
 }
 
@@ -57,7 +62,7 @@ func (r *ReportWriter) Close(s Summary) error {
 	} else {
 		r.write("\n  ],\n")
 	}
-	r.member("summary", newReportSummary(s), ",")
+	r.member("summary", newReportSummary(s, r.millis), ",")
 	r.member("timestamp", timestamp(r.run.Started.Add(s.Elapsed)), ",")
 	r.member("holodeck_version", r.run.Version, ",")
 	environment := r.run.Environment
@@ -129,12 +134,12 @@ type reportSummary struct {
 	AverageScores    map[string]float64 `json:"average_scores"`
 }
 
-func newReportSummary(s Summary) reportSummary {
+func newReportSummary(s Summary, millis int64) reportSummary {
 	out := reportSummary{
 		TotalTests:       s.Finished(),
 		Passed:           s.Finished() - s.Failed,
 		Failed:           s.Failed,
-		TotalDurationMS:  s.AgentTime.Milliseconds(),
+		TotalDurationMS:  millis,
 		MetricsEvaluated: map[string]int{},
 		AverageScores:    map[string]float64{},
 	}
@@ -219,10 +224,10 @@ type toolInvocation struct {
 
 // argMatch is an entry of arg_match_details.
 type argMatch struct {
-	ExpectedTool     string         `json:"expected_tool"`
-	ArgsAsserted     map[string]any `json:"args_asserted"`
-	MatchedCallIndex int            `json:"matched_call_index"`
-	UnmatchedReason  *string        `json:"unmatched_reason"`
+	ExpectedTool     string  `json:"expected_tool"`
+	ArgsAsserted     any     `json:"args_asserted"`
+	MatchedCallIndex int     `json:"matched_call_index"`
+	UnmatchedReason  *string `json:"unmatched_reason"`
 }
 
 // processedFile is ProcessedFileInput of the Python edition.
@@ -373,7 +378,7 @@ func (out *turnResult) addToolCheck(check ToolCheck) {
 	}
 	out.ArgMatchDetails = append(out.ArgMatchDetails, argMatch{
 		ExpectedTool:     expected.Name,
-		ArgsAsserted:     orEmpty(expected.Args),
+		ArgsAsserted:     jsonSafe(orEmpty(expected.Args)),
 		MatchedCallIndex: check.Call,
 		UnmatchedReason:  orNull(check.Reason),
 	})
@@ -387,7 +392,7 @@ func expectedTool(e config.ExpectedTool) any {
 	}
 	object := map[string]any{"name": e.Name}
 	if e.Args != nil {
-		object["args"] = e.Args
+		object["args"] = jsonSafe(e.Args)
 	}
 	if e.Count > 1 {
 		object["count"] = e.Count
@@ -491,4 +496,28 @@ func orEmpty(m map[string]any) map[string]any {
 		return map[string]any{}
 	}
 	return m
+}
+
+// jsonSafe returns a value of an agent file with the numbers that JSON does not
+// have as texts, so that one .nan does not spoil a report.
+func jsonSafe(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return strconv.FormatFloat(v, 'g', -1, 64)
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = jsonSafe(item)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			out[key] = jsonSafe(item)
+		}
+		return out
+	}
+	return v
 }

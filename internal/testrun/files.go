@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -27,7 +26,7 @@ func (r *runner) compose(t *runs.Turn, turn *config.Turn) (agent.Message, bool) 
 	for _, in := range turn.Files {
 		start := r.env.Now()
 		f := runs.File{Input: in}
-		content, err := r.readFile(in)
+		content, err := readFile(in)
 		if err != nil {
 			f.Err = err.Error()
 			t.Errors = append(t.Errors, f.Err)
@@ -43,14 +42,11 @@ func (r *runner) compose(t *runs.Turn, turn *config.Turn) (agent.Message, bool) 
 
 // readFile returns the text of a file. The error names the file and says what
 // works.
-func (r *runner) readFile(in config.FileInput) (string, error) {
+func readFile(in config.FileInput) (string, error) {
 	if why := unreadable(in); why != "" {
 		return "", errors.New(why)
 	}
-	path := *in.Path
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.agent.Dir, path)
-	}
+	path := in.File("path", *in.Path)
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", fmt.Errorf("read file of test case: %w", err)

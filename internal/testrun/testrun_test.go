@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -551,9 +550,9 @@ func TestSecretsAreMaskedInResults(t *testing.T) {
 }
 
 func TestFiles(t *testing.T) {
-	dir := t.TempDir()
+	t.Chdir(t.TempDir()) // a path that no file mentions is relative to the working folder
 	write := func(name, content string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -583,7 +582,6 @@ func TestFiles(t *testing.T) {
 			tc := ask("Sum it up.", "")
 			tc.Files = tt.files
 			a := suite(nil, tc)
-			a.Dir = dir
 			var heard string
 			b := answers(func(said string) string { heard = said; return "y" })
 			_, rec := run(t, a, b)
