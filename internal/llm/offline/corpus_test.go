@@ -13,7 +13,7 @@ import (
 
 // corpus is a small library of one company, and questions to it.
 type corpus struct {
-	Records []struct{ ID, Text, Topic string }
+	Records []struct{ ID, Source, Text, Topic string }
 	// Questions without a source have no answer in the library.
 	Questions []struct {
 		Ask            []string
@@ -47,7 +47,11 @@ func loadCorpus(t testing.TB, name string) corpus {
 		c.passages = append(c.passages, agent.Passage{Text: string(text), Source: e.Name()})
 	}
 	for _, r := range c.Records {
-		c.passages = append(c.passages, agent.Passage{ID: r.ID, Text: r.Text, Source: "faq.csv", Metadata: map[string]string{"topic": r.Topic}})
+		p := agent.Passage{ID: r.ID, Text: r.Text, Source: r.Source}
+		if r.Topic != "" {
+			p.Metadata = map[string]string{"topic": r.Topic}
+		}
+		c.passages = append(c.passages, p)
 	}
 	return c
 }

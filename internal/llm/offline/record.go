@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -9,136 +8,47 @@ import (
 // pair is a field of a record.
 type pair struct{ key, value string }
 
-// jsonPairs returns the records of a text that is JSON, or a piece of JSON that
-// was cut anywhere: the fields between two braces are a record. Lists of plain
-// values are one value. It returns nil for any other text.
-func jsonPairs(text string) [][]pair {
-	if !strings.Contains(text, `":`) {
+// fields cuts the text of a table's passage: blocks of lines "key: value" are
+// records, and everything else is text.
+func (c *cutter) fields(text string) {
+	for _, block := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
+		if record := readRecord(block); record != nil {
+			c.record(record, "")
+			continue
+		}
+		c.markdown(block)
+	}
+}
+
+// readRecord reads a block of lines "key: value". A value may go on over lines
+// that have no key. It returns nil for a block that begins otherwise or has
+// but one field: text may hold a colon too.
+func readRecord(block string) []pair {
+	var record []pair
+	for line := range strings.Lines(block) {
+		line = strings.TrimSpace(line)
+		key, value, ok := strings.Cut(line, ": ")
+		switch {
+		case line == "":
+		case ok && isKey(key):
+			record = append(record, pair{key[strings.LastIndexByte(key, '.')+1:], strings.TrimSpace(value)})
+		case len(record) == 0:
+			return nil
+		default:
+			record[len(record)-1].value += " " + line
+		}
+	}
+	if len(record) < 2 {
 		return nil
 	}
-	var (
-		records [][]pair
-		record  []pair
-		found   int
-	)
-	end := func() {
-		if len(record) > 0 {
-			records = append(records, record)
-			record = nil
-		}
-	}
-	for i := 0; i < len(text); {
-		switch text[i] {
-		case '{', '}':
-			end()
-			i++
-		case '"':
-			key, n, ok := jsonString(text[i:])
-			if !ok {
-				i = len(text)
-				break
-			}
-			i += n
-			rest := strings.TrimLeft(text[i:], " \t\r\n")
-			if !strings.HasPrefix(rest, ":") {
-				break
-			}
-			i = len(text) - len(rest) + 1
-			found++
-			value, n := jsonValue(text[i:])
-			i += n
-			if value != "" {
-				record = append(record, pair{key, value})
-			}
-		default:
-			i++
-		}
-	}
-	end()
-	// Prose may quote a key; a text of records has little else.
-	if found < 2 && !strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.HasPrefix(strings.TrimSpace(text), "[") {
-		return nil
-	}
-	return records
+	return record
 }
 
-// jsonString reads a JSON string that s begins with.
-func jsonString(s string) (value string, n int, ok bool) {
-	for n = 1; n < len(s); n++ {
-		switch s[n] {
-		case '\\':
-			n++
-		case '"':
-			n++
-			if json.Unmarshal([]byte(s[:n]), &value) != nil {
-				value = s[1 : n-1]
-			}
-			return value, n, true
-		}
-	}
-	return "", len(s), false
-}
-
-// jsonValue reads a plain value, or a list of them, that follows a colon. For
-// an object, and for what was cut off, it returns an empty string.
-func jsonValue(s string) (value string, n int) {
-	trimmed := strings.TrimLeft(s, " \t\r\n")
-	skipped := len(s) - len(trimmed)
-	if trimmed == "" {
-		return "", len(s)
-	}
-	switch trimmed[0] {
-	case '"':
-		value, n, ok := jsonString(trimmed)
-		if !ok { // cut off: what is there is still worth reading
-			value = strings.TrimRight(trimmed[1:], "\\") + "…"
-		}
-		return value, skipped + n
-	case '[':
-		return jsonList(trimmed, skipped)
-	case '{':
-		return "", skipped
-	}
-	n = strings.IndexAny(trimmed, ",}]\r\n")
-	if n < 0 {
-		n = len(trimmed)
-	}
-	value = strings.TrimSpace(trimmed[:n])
-	if value == "null" {
-		value = ""
-	}
-	return value, skipped + n
-}
-
-// jsonList reads a list of plain values. A list of objects is left to the
-// caller.
-func jsonList(s string, skipped int) (value string, n int) {
-	end := strings.IndexAny(s, "]{")
-	if end < 0 || s[end] == '{' {
-		return "", skipped + 1
-	}
-	var items []any
-	if json.Unmarshal([]byte(s[:end+1]), &items) != nil {
-		return "", skipped + 1
-	}
-	var texts []string
-	for _, item := range items {
-		switch item := item.(type) {
-		case string:
-			texts = append(texts, item)
-		default:
-			b, _ := json.Marshal(item) // what was decoded can be encoded
-			texts = append(texts, string(b))
-		}
-	}
-	return strings.Join(texts, ", "), skipped + end + 1
-}
-
-// records cuts records into units.
-func (c *cutter) records(all [][]pair) {
-	for _, r := range all {
-		c.record(r, "")
-	}
+// isKey reports whether what stands before a colon may be the name of a field:
+// a dotted path, or up to four words without a mark that only sentences have.
+func isKey(s string) bool {
+	n := len(strings.Fields(s))
+	return n == 1 || n > 1 && n <= 4 && !strings.ContainsAny(s, `.!?,;"(`)
 }
 
 // record makes units of a record: each sentence of a field that is prose, with
@@ -148,7 +58,9 @@ func (c *cutter) record(record []pair, more string) {
 	var names, prose, short []pair
 	for _, p := range record {
 		switch {
-		case isName(p):
+		case strings.HasSuffix(p.value, "?"):
+			c.question = p.value
+		case isName(p.key):
 			names = append(names, p)
 		case isProse(p.value):
 			prose = append(prose, p)
@@ -156,15 +68,8 @@ func (c *cutter) record(record []pair, more string) {
 			short = append(short, p)
 		}
 	}
-	if len(prose) == 0 { // nothing to name
-		short, names = record, nil
-	}
 	context := []string{more}
 	for _, p := range slices.Concat(names, short) {
-		if strings.HasSuffix(p.value, "?") {
-			c.question = p.value
-			continue
-		}
 		context = append(context, p.value)
 	}
 	for _, p := range prose {
@@ -172,16 +77,15 @@ func (c *cutter) record(record []pair, more string) {
 			c.add(shortened(finished(s)), append(slices.Clone(context), spaced(p.key))...)
 		}
 	}
+	if len(short) > 0 || len(prose) == 0 {
+		c.addBare(shortened(finished(joinPairs(slices.Concat(names, short)))))
+	}
 	c.question = ""
-	c.addBare(shortened(finished(joinPairs(short))))
 }
 
-// isName reports whether a field says what its record is about.
-func isName(p pair) bool {
-	if strings.HasSuffix(p.value, "?") {
-		return true
-	}
-	switch strings.ToLower(p.key) {
+// isName reports whether a field of that name says what its record is about.
+func isName(key string) bool {
+	switch strings.ToLower(key) {
 	case "question", "q", "title", "heading", "subject", "topic", "name":
 		return true
 	}

@@ -18,9 +18,9 @@ type unit struct {
 	// compared and never shown.
 	question string
 	context  []string
-	source  string
-	passage int // index of the passage
-	place   int // in the passage
+	source   string
+	passage  int // index of the passage
+	place    int // in the passage
 }
 
 // units cuts passages into units, in their order.
@@ -31,10 +31,9 @@ func units(passages []agent.Passage) []unit {
 		if name := fileWords(p.Source); name != "" {
 			c.name = []string{name}
 		}
-		switch pairs := jsonPairs(p.Text); {
-		case pairs != nil:
-			c.records(pairs)
-		default:
+		if c.lineByLine {
+			c.fields(p.Text)
+		} else {
 			c.markdown(p.Text)
 		}
 		c.endTitle()
