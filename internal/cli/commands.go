@@ -5,6 +5,9 @@ import "github.com/spf13/cobra"
 // commands returns the commands in the order in which help lists them.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		newValidateCmd(a),
+		newConfigCmd(a),
+		newSchemaCmd(a),
 		newVersionCmd(a),
 	}
 }

@@ -3,7 +3,7 @@ package config
 // report collects the problems of one load, each once.
 type report struct {
 	problems []Problem
-	seen     map[seenKey]bool
+	seen     map[seenKey]int // index in problems
 }
 
 // seenKey is what makes two problems the same although their paths differ: a
@@ -14,15 +14,19 @@ type seenKey struct {
 	text string
 }
 
-// add reports a problem.
+// add reports a problem. A value whose problem is only a warning in one of its
+// places and an error in another is an error.
 func (r *report) add(p Problem) {
 	key := seenKey{p.Pos, p.Code, p.Text}
-	if r.seen[key] {
+	if i, ok := r.seen[key]; ok {
+		if p.Severity == SeverityError {
+			r.problems[i].Severity = SeverityError
+		}
 		return
 	}
 	if r.seen == nil {
-		r.seen = map[seenKey]bool{}
+		r.seen = map[seenKey]int{}
 	}
-	r.seen[key] = true
+	r.seen[key] = len(r.problems)
 	r.problems = append(r.problems, p)
 }

@@ -108,33 +108,12 @@ func (c *checker) evaluations() {
 	}
 }
 
-// The keys of a standard metric that only some of the metrics use.
-var (
-	judged   = [...]StandardName{"groundedness", "relevance", "coherence", "fluency"}
-	textual  = [...]StandardName{"equality", "contains"}
-	textKeys = [...]string{"case_insensitive", "strip_whitespace", "strip_punctuation"}
-	numKeys  = [...]string{"absolute_tolerance", "relative_tolerance", "accept_percent", "accept_thousands_separators"}
-)
-
 // metrics checks a list of metrics.
 func (c *checker) metrics(metrics []Metric) {
 	for _, metric := range metrics {
 		switch m := metric.(type) {
 		case *StandardMetric:
 			c.model(m.Model)
-			if m.Metric == "" {
-				continue
-			}
-			why := fmt.Sprintf("%s does not use it", m.Metric)
-			if !slices.Contains(judged[:], m.Metric) {
-				c.idle(m.Block, why, "model", "scale", "custom_prompt")
-			}
-			if !slices.Contains(textual[:], m.Metric) {
-				c.idle(m.Block, why, textKeys[:]...)
-			}
-			if m.Metric != "numeric" {
-				c.idle(m.Block, why, numKeys[:]...)
-			}
 			if m.ResponsePath != nil && m.known("response_path") && !isResponsePath(*m.ResponsePath) {
 				c.fail(m.Block, "response_path", CodeValue, fmt.Sprintf("%q is not a path into a JSON answer", *m.ResponsePath), "such as items[0].price")
 			}

@@ -1,0 +1,377 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// JSONSchema returns the JSON Schema (draft 2020-12) of an agent file, indented.
+// It is made from the same struct tags that loading uses. What one key cannot
+// say of another is not in it: validate says that.
+func JSONSchema() []byte {
+	g := &schemaWriter{shapes: &shapes{}, defs: map[string]object{}}
+	root := g.block(reflect.TypeFor[Agent](), "")
+	doc := object{
+		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+		{"title", "HoloDeck agent"},
+	}
+	doc = append(doc, root...)
+	defs := object{{"variable", object{
+		{"description", "A value that comes from the environment."},
+		{"type", "string"},
+		{"pattern", `\$\{[A-Za-z_]`},
+	}}}
+	for _, name := range sortedKeys(g.defs) {
+		defs = append(defs, member{name, g.defs[name]})
+	}
+	doc = append(doc, member{"$defs", defs})
+	data, err := json.Marshal(doc)
+	if err != nil {
+		panic("config: encode JSON Schema: " + err.Error()) // it holds nothing but strings, numbers and lists
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, data, "", "  "); err != nil {
+		panic("config: indent JSON Schema: " + err.Error())
+	}
+	out.WriteByte('\n')
+	return out.Bytes()
+}
+
+// object is a JSON object that keeps its order.
+type object []member
+
+// member is a member of an object.
+type member struct {
+	key   string
+	value any
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(m.key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// schemaWriter writes the schema of the typed view.
+type schemaWriter struct {
+	shapes *shapes
+	defs   map[string]object // by Go type name
+}
+
+// block returns the schema of a section, optional being a key that need not be
+// there although its rule says required.
+func (g *schemaWriter) block(t reflect.Type, optional string) object {
+	shape := g.shapes.of(t)
+	properties, required := object{}, []string{}
+	for _, f := range shape.fields {
+		if f.rules.required && f.key != optional {
+			required = append(required, f.key)
+		}
+		properties = append(properties, member{f.key, g.field(f)})
+	}
+	out := object{{"type", "object"}, {"properties", properties}}
+	if len(required) > 0 {
+		out = append(out, member{"required", required})
+	}
+	if shape.rest != nil {
+		return append(out, member{"additionalProperties", true})
+	}
+	return append(out, member{"patternProperties", object{{"^x-", true}}}, member{"additionalProperties", false})
+}
+
+// variantOf returns the schema of a section that is one of a union: its type
+// key says so.
+func (g *schemaWriter) variantOf(v variant) object {
+	out := g.block(v.typ, v.optional)
+	for i, m := range out {
+		if m.key != "properties" {
+			continue
+		}
+		properties := append(object{}, m.value.(object)...)
+		for j, p := range properties {
+			if p.key == "type" {
+				properties[j].value = object{{"description", "The kind of this entry."}, {"const", v.name}}
+			}
+		}
+		out[i].value = properties
+	}
+	return out
+}
+
+// field returns the schema of a key.
+func (g *schemaWriter) field(f *fieldShape) object {
+	out := object{{"description", f.doc}}
+	if f.hasDefault {
+		d := &decoder{shapes: g.shapes, rep: &report{}}
+		out = append(out, member{"default", d.free(defaultNode(f.fallback), rootPath())})
+	}
+	schema := g.value(f.typ, f.rules)
+	if nullable(f.typ, f.rules) {
+		schema = orElse(schema, object{{"type", "null"}})
+	}
+	return append(out, schema...)
+}
+
+// nullable reports whether null is a value of a key: where the key has no
+// default of its own, null is as good as absence.
+func nullable(t reflect.Type, r rules) bool {
+	if r.required {
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return true
+	}
+	return r.nullable || t == secretType
+}
+
+// orElse returns a schema that takes what either takes.
+func orElse(a object, more ...object) object {
+	if len(a) == 1 && a[0].key == "anyOf" {
+		return object{{"anyOf", append(append([]object{}, a[0].value.([]object)...), more...)}}
+	}
+	if len(a) == 0 {
+		return a // it takes everything
+	}
+	return object{{"anyOf", append([]object{a}, more...)}}
+}
+
+// ref returns a reference to the definition of a section.
+func (g *schemaWriter) ref(t reflect.Type, make func() object) object {
+	if _, ok := g.defs[t.Name()]; !ok {
+		g.defs[t.Name()] = nil // sections may nest in themselves
+		g.defs[t.Name()] = make()
+	}
+	return object{{"$ref", "#/$defs/" + t.Name()}}
+}
+
+// value returns the schema of a value.
+func (g *schemaWriter) value(t reflect.Type, r rules) object {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	text := object{{"type", "string"}}
+	if r.nonblank {
+		text = append(text, member{"pattern", `\S`})
+	}
+	if r.name {
+		text = append(text, member{"pattern", "^[0-9A-Za-z_-]+$"})
+	}
+	variable := object{{"$ref", "#/$defs/variable"}}
+	switch t {
+	case secretType:
+		return text
+	case anyType:
+		return object{}
+	case formatType:
+		return object{{"anyOf", []object{{{"type", "object"}}, text}}}
+	case databaseType:
+		return object{{"anyOf", []object{g.ref(t, func() object { return g.block(t, "") }), text}}}
+	case expectedType:
+		return object{{"anyOf", []object{text, g.ref(t, func() object { return g.block(t, "") })}}}
+	case oneOrMany:
+		return object{{"anyOf", []object{text, {{"type", "array"}, {"items", text}}}}}
+	}
+	if vs := variants(t); vs != nil {
+		refs := make([]object, len(vs))
+		for i, v := range vs {
+			refs[i] = g.ref(v.typ, func() object { return g.variantOf(v) })
+		}
+		return object{{"anyOf", refs}}
+	}
+	if allowed := values(t); allowed != nil {
+		return orElse(object{{"enum", allowed}}, variable)
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return text
+	case reflect.Bool:
+		return orElse(object{{"type", "boolean"}}, variable)
+	case reflect.Int:
+		return orElse(bounds(object{{"type", "integer"}}, r), variable)
+	case reflect.Float64:
+		return orElse(bounds(object{{"type", "number"}}, r), variable)
+	case reflect.Slice:
+		out := object{{"type", "array"}}
+		if r.minItems > 0 {
+			out = append(out, member{"minItems", r.minItems})
+		}
+		if r.maxItems > 0 {
+			out = append(out, member{"maxItems", r.maxItems})
+		}
+		r.minItems, r.maxItems = 0, 0
+		return append(out, member{"items", g.value(t.Elem(), r)})
+	case reflect.Map:
+		out := object{{"type", "object"}}
+		if r.minItems > 0 {
+			out = append(out, member{"minProperties", r.minItems})
+		}
+		r.minItems, r.maxItems = 0, 0
+		return append(out, member{"additionalProperties", g.value(t.Elem(), r)})
+	case reflect.Struct:
+		return g.ref(t, func() object { return g.block(t, "") })
+	}
+	panic("config: no schema for " + t.String())
+}
+
+// bounds adds the bounds of a number to its schema.
+func bounds(o object, r rules) object {
+	for _, b := range []struct {
+		key   string
+		value *float64
+	}{{"minimum", r.min}, {"maximum", r.max}, {"exclusiveMinimum", r.gt}} {
+		if b.value != nil {
+			o = append(o, member{b.key, *b.value})
+		}
+	}
+	return o
+}
+
+// Key is a key that the Python edition does not know.
+type Key struct {
+	Path     string // such as "tools[].timeout"
+	Type     string // in words
+	Default  string // as YAML; empty when there is none
+	Runtimes string // the runtimes that use it
+	Effect   string // one sentence
+}
+
+// OwnKeys returns the keys that are ours alone, in the order of the typed view.
+func OwnKeys() []Key {
+	w := &keyWalk{shapes: &shapes{}}
+	w.block("", reflect.TypeFor[Agent](), false, nil)
+	return w.keys
+}
+
+// keyWalk collects the keys that are ours.
+type keyWalk struct {
+	shapes *shapes
+	keys   []Key
+}
+
+// block walks a section; ours says that it is ours as a whole.
+func (w *keyWalk) block(base string, t reflect.Type, ours bool, above []reflect.Type) {
+	for _, seen := range above {
+		if seen == t {
+			return
+		}
+	}
+	above = append(above[:len(above):len(above)], t)
+	for _, f := range w.shapes.of(t).fields {
+		path := f.key
+		if base != "" {
+			path = base + "." + f.key
+		}
+		if ours || f.ours {
+			w.add(Key{Path: path, Type: typeName(f.typ), Default: f.fallback, Runtimes: runtimesOf(path), Effect: f.doc})
+		}
+		if path == "claude.hooks" {
+			continue // the same list as hooks
+		}
+		elem := f.typ
+		for {
+			switch elem.Kind() {
+			case reflect.Pointer:
+				elem = elem.Elem()
+				continue
+			case reflect.Slice:
+				path, elem = path+"[]", elem.Elem()
+				continue
+			case reflect.Map:
+				path, elem = path+".*", elem.Elem()
+				continue
+			}
+			break
+		}
+		for _, v := range variants(elem) {
+			w.block(path, v.typ, ours || f.ours, above)
+		}
+		if isBlock(elem) {
+			w.block(path, elem, ours || f.ours, above)
+		}
+	}
+}
+
+// add adds a key, once: the types of a union share keys.
+func (w *keyWalk) add(k Key) {
+	for _, have := range w.keys {
+		if have == k {
+			return
+		}
+	}
+	w.keys = append(w.keys, k)
+}
+
+// runtimesOf returns the runtimes that use a key, by the section it is in.
+func runtimesOf(path string) string {
+	section, _, _ := strings.Cut(path, ".")
+	switch Backend(section) {
+	case BackendClaude, BackendGoogleADK, BackendAgentFramework:
+		return section
+	}
+	return "all"
+}
+
+// typeName returns a type in words.
+func typeName(t reflect.Type) string {
+	if allowed := values(t); allowed != nil {
+		return strings.Join(allowed, ", ")
+	}
+	switch {
+	case t == secretType:
+		return "secret text"
+	case variants(t) != nil || isBlock(t):
+		return "section"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeName(t.Elem())
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "whole number"
+	case reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		return "list of " + plural(typeName(t.Elem()))
+	case reflect.Map:
+		return fmt.Sprintf("mapping to %s", typeName(t.Elem()))
+	}
+	return "any value"
+}
+
+// plural returns the plural of a type's name.
+func plural(name string) string {
+	switch name {
+	case "section":
+		return "sections"
+	case "text":
+		return "texts"
+	case "any value":
+		return "any values"
+	}
+	return name
+}
