@@ -7,11 +7,15 @@ import (
 	"github.com/holodeck-go/holodeck/internal/config"
 )
 
-// Check says what is wrong with the scripts of an agent's models, and warns
-// where this build cannot reach the agent's model.
+// Check says what is wrong with the scripts of an agent's models, and warns of
+// keys the offline model does not heed and where this build cannot reach the
+// agent's model. What --offline replaced it leaves alone.
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	for _, m := range models(a) {
+		if m.Provider == config.ProviderOffline && !a.Offline {
+			problems = append(problems, idle(m)...)
+		}
 		_, found := readScript(m)
 		for _, p := range found {
 			if p.Code != config.CodeReference { // config has said that already
@@ -23,6 +27,18 @@ func Check(a *config.Agent) []config.Problem {
 		problems = append(problems, m.Problem(config.SeverityWarning, "provider", config.CodeUnsupported,
 			fmt.Sprintf("this build has no client for provider %s yet", m.Provider),
 			"run with --offline to let the built-in model stand in, or set provider: offline"))
+	}
+	return problems
+}
+
+// idle warns of what a model section says and the offline model does not heed.
+func idle(m *config.Model) []config.Problem {
+	var problems []config.Problem
+	for _, key := range []string{"temperature", "max_tokens", "top_p", "endpoint", "api_key"} {
+		if m.Wrote(key) {
+			problems = append(problems, m.Problem(config.SeverityWarning, key, config.CodeNoEffect,
+				"has no effect on the offline model", ""))
+		}
 	}
 	return problems
 }

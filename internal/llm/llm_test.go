@@ -292,7 +292,11 @@ func TestCheckFindsWhatIsWrongWithScripts(t *testing.T) {
 		"inline":         {"  provider: offline\n  name: x\n  script:\n    - {dow: 1}\n", "", []string{`agent.yaml:7:5: model.script[0].dow: unknown key (did you mean "do"?)`}},
 		"in a file":      {"  provider: offline\n  name: x\n  script_file: rules.yaml\n", "- when: {turn: 0}\n  do: [{text: hi}]\n", []string{"rules.yaml:1:10: [0].when.turn: is 0, want 1 or more"}},
 		"fine in a file": {"  provider: offline\n  name: x\n  script_file: rules.yaml\n", "- do: [{text: hi}]\n", nil},
-		"no client":      {"  provider: openai\n  name: gpt-x\n", "", []string{"agent.yaml:4:13: warning: model.provider: this build has no client for provider openai yet (run with --offline to let the built-in model stand in, or set provider: offline)"}},
+		"keys it does not heed": {"  provider: offline\n  name: x\n  temperature: 0.5\n  api_key: not-needed\n", "", []string{
+			"agent.yaml:6:16: warning: model.temperature: has no effect on the offline model",
+			"agent.yaml:7:12: warning: model.api_key: has no effect on the offline model",
+		}},
+		"no client": {"  provider: openai\n  name: gpt-x\n", "", []string{"agent.yaml:4:13: warning: model.provider: this build has no client for provider openai yet (run with --offline to let the built-in model stand in, or set provider: offline)"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

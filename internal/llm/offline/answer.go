@@ -196,6 +196,9 @@ func rank(now, earlier string, all []unit) answer {
 			c.context |= q.in(text)
 		}
 		c.context &^= c.own | c.asked
+		if u.aside {
+			c.own, c.context = 0, c.own
+		}
 		list[i] = c
 	}
 	q.weigh(list)

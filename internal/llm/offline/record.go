@@ -52,7 +52,8 @@ func isKey(s string) bool {
 }
 
 // record makes units of a record: each sentence of a field that is prose, with
-// the rest of the record as context, and one of all other fields together.
+// the rest of the record as context, and one of all other fields together,
+// which speaks for itself.
 func (c *cutter) record(record []pair, more string) {
 	c.question = ""
 	var names, prose, short []pair
@@ -77,8 +78,9 @@ func (c *cutter) record(record []pair, more string) {
 			c.add(shortened(finished(s)), append(slices.Clone(context), spaced(p.key))...)
 		}
 	}
-	if len(short) > 0 || len(prose) == 0 {
-		c.addBare(shortened(finished(joinPairs(slices.Concat(names, short)))))
+	if len(short) > 0 || len(names) > 0 && len(prose) == 0 {
+		text := shortened(finished(joinPairs(slices.Concat(names, short))))
+		c.units = append(c.units, unit{text: text, question: c.question})
 	}
 	c.question = ""
 }

@@ -18,6 +18,9 @@ type unit struct {
 	// compared and never shown.
 	question string
 	context  []string
+	// aside says that the unit is the fields beside a text: they describe it
+	// more than they answer, and count as context does.
+	aside    bool
 	source   string
 	passage  int // index of the passage
 	place    int // in the passage
@@ -99,13 +102,6 @@ func (c *cutter) add(text string, more ...string) {
 	c.units = append(c.units, unit{text: text, question: c.question, context: append(context, more...)})
 }
 
-// addBare adds a unit that speaks for itself.
-func (c *cutter) addBare(text string) {
-	if text != "" {
-		c.units = append(c.units, unit{text: text})
-	}
-}
-
 // under enters a heading.
 func (c *cutter) under(level int, text string) {
 	c.endTitle()
@@ -133,18 +129,26 @@ func (c *cutter) endTitle() {
 
 // metadata adds what the fields of a passage say that its text does not.
 func (c *cutter) metadata(p agent.Passage) {
-	var record []pair
+	var prose, short []pair
 	for _, key := range slices.Sorted(maps.Keys(p.Metadata)) {
-		if value := strings.TrimSpace(p.Metadata[key]); value != "" && !strings.Contains(p.Text, value) {
-			record = append(record, pair{key, value})
+		value := strings.TrimSpace(p.Metadata[key])
+		switch {
+		case value == "" || strings.Contains(p.Text, value):
+		case isProse(value):
+			prose = append(prose, pair{key, value})
+		default:
+			short = append(short, pair{key, value})
 		}
 	}
-	if len(record) > 0 {
-		c.record(record, plain(firstLine(p.Text)))
+	if len(prose) > 0 {
+		c.record(prose, firstLine(p.Text))
+	}
+	if len(short) > 0 {
+		c.units = append(c.units, unit{text: shortened(finished(joinPairs(short))), aside: true})
 	}
 }
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
+	return plain(line)
 }
