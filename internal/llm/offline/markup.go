@@ -62,9 +62,10 @@ func withoutMarkup(line string) string {
 			i++
 		case '<':
 			if n := tag(line[i:]); n > 0 {
-				if body := line[i+1 : i+n-1]; strings.Contains(body, "://") || strings.Contains(body, "@") {
+				switch body := line[i+1 : i+n-1]; {
+				case isAddress(body):
 					b.WriteString(body) // <https://…> is an address
-				} else {
+				case breaksLine(body):
 					b.WriteByte(' ')
 				}
 				i += n
@@ -153,6 +154,22 @@ func tag(s string) int {
 		return end + 1
 	}
 	return 0
+}
+
+// isAddress reports whether what stands in angle brackets is a URL or a mail
+// address.
+func isAddress(body string) bool {
+	return (strings.Contains(body, "://") || strings.Contains(body, "@")) && !strings.ContainsAny(body, " =")
+}
+
+// breaksLine reports whether a tag parts the words around it.
+func breaksLine(body string) bool {
+	name, _, _ := strings.Cut(strings.Trim(body, "/ "), " ")
+	switch strings.ToLower(name) {
+	case "br", "p", "div", "li", "ul", "ol", "tr", "td", "th", "hr":
+		return true
+	}
+	return false
 }
 
 // entity returns the text of a common HTML entity that s begins with.

@@ -26,6 +26,8 @@ const (
 	// deepest is how deep a value may go. Optional fields are left out below
 	// deepestOptional, so that a schema that contains itself comes to an end.
 	deepest, deepestOptional = 32, 4
+	// mostValues bounds the values in a value, over all lists and objects.
+	mostValues = 10_000
 	// mostItems bounds the items of a list and the characters of a text that a
 	// schema asks for.
 	mostItems = 1000
@@ -70,14 +72,21 @@ type builder struct {
 	answer answer
 	text   string // the answer as text
 	asked  string // what the person said
+	built  int    // how many values there are so far
 	try    int    // which alternatives are taken
 	chose  bool   // there were any
 }
 
-var errTooDeep = errors.New("the schema asks for a value without end")
+var (
+	errTooDeep  = errors.New("the schema asks for a value without end")
+	errTooLarge = fmt.Errorf("the schema asks for more than %d values", mostValues)
+)
 
 // value builds a value for node. name is the field it is for.
 func (b *builder) value(node *jsonschema.Schema, name string, depth int) (any, error) {
+	if b.built++; b.built > mostValues {
+		return nil, errTooLarge
+	}
 	if depth > deepest {
 		return nil, errTooDeep
 	}

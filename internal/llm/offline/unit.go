@@ -20,10 +20,10 @@ type unit struct {
 	context  []string
 	// aside says that the unit is the fields beside a text: they describe it
 	// more than they answer, and count as context does.
-	aside    bool
-	source   string
-	passage  int // index of the passage
-	place    int // in the passage
+	aside   bool
+	source  string
+	passage int // index of the passage
+	place   int // in the passage
 }
 
 // units cuts passages into units, in their order.
@@ -74,6 +74,7 @@ type cutter struct {
 	question   string    // that the text under way answers
 	leadIn     string    // the line before a list that introduces it
 	title      string    // a line that looks like a title, while nothing stands below it
+	titleAsked string    // the question that line would answer if it were none
 }
 
 type heading struct {
@@ -105,6 +106,7 @@ func (c *cutter) add(text string, more ...string) {
 // under enters a heading.
 func (c *cutter) under(level int, text string) {
 	c.endTitle()
+	c.titleAsked = c.question
 	c.question, c.leadIn = "", ""
 	for len(c.headings) > 0 && c.headings[len(c.headings)-1].level >= level {
 		c.headings = c.headings[:len(c.headings)-1]
@@ -124,6 +126,7 @@ func (c *cutter) endTitle() {
 	}
 	text := c.title
 	c.headings = c.headings[:len(c.headings)-1]
+	c.question = c.titleAsked
 	c.add(finished(text))
 }
 

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -115,41 +116,48 @@ func at(pointer string) string {
 	return pointer
 }
 
-// refuseCircles finds schemas that apply themselves to the very same value:
-// checking a value against one would never end.
+// mostApplied bounds how many schemas may apply to one value. References to
+// references double with every step, and a few dozen steps would never end.
+const mostApplied = 10_000
+
+// refuseCircles finds schemas that apply themselves to the very same value, or
+// too many others: checking a value against one would never end.
 func (s *Schema) refuseCircles() error {
-	const (
-		under = 1 // the walk is below it
-		done  = 2
-	)
-	state := map[*jsonschema.Schema]int{}
-	var visit func(node *jsonschema.Schema) error
-	visit = func(node *jsonschema.Schema) error {
-		switch state[node] {
-		case under:
-			return fmt.Errorf("a schema refers to itself without an object or a list between")
-		case done:
-			return nil
+	const underWay = -1
+	applied := map[*jsonschema.Schema]int{} // how many schemas apply where one does
+	var visit func(node *jsonschema.Schema) (int, error)
+	visit = func(node *jsonschema.Schema) (int, error) {
+		switch n := applied[node]; {
+		case n == underWay:
+			return 0, errors.New("a schema refers to itself without an object or a list between")
+		case n > 0:
+			return n, nil
 		}
-		state[node] = under
+		applied[node] = underWay
 		next := inPlace(node)
 		if node.Ref != "" {
 			target, err := s.Ref(node.Ref)
 			if err != nil {
-				return err
+				return 0, err
 			}
 			next = append(next, target)
 		}
-		for _, n := range next {
-			if err := visit(n); err != nil {
-				return err
+		total := 1
+		for _, sub := range next {
+			n, err := visit(sub)
+			if err != nil {
+				return 0, err
 			}
+			total += n
 		}
-		state[node] = done
-		return nil
+		if total > mostApplied {
+			return 0, fmt.Errorf("more than %d schemas apply to one value", mostApplied)
+		}
+		applied[node] = total
+		return total, nil
 	}
 	for _, pointer := range sortedKeys(s.byPointer) {
-		if err := visit(s.byPointer[pointer]); err != nil {
+		if _, err := visit(s.byPointer[pointer]); err != nil {
 			return fmt.Errorf("%s: %w", at(pointer), err)
 		}
 	}

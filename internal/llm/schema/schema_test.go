@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -91,6 +92,18 @@ func TestCompileRefuses(t *testing.T) {
 				t.Errorf("Compile(%s) = %v, want an error with %q", tt.raw, err, tt.want)
 			}
 		})
+	}
+}
+
+func TestCompileRefusesAnExplosion(t *testing.T) {
+	defs := []string{`"d0": {"type": "string"}`}
+	for i := range 40 {
+		ref := fmt.Sprintf(`{"$ref": "#/$defs/d%d"}`, i)
+		defs = append(defs, fmt.Sprintf(`"d%d": {"allOf": [%s, %s]}`, i+1, ref, ref))
+	}
+	_, err := schema.Compile([]byte(`{"$ref": "#/$defs/d40", "$defs": {` + strings.Join(defs, ", ") + `}}`))
+	if err == nil || !strings.Contains(err.Error(), "more than 10000 schemas apply to one value") {
+		t.Errorf("Compile = %v", err)
 	}
 }
 
