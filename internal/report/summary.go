@@ -1,0 +1,63 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/holodeck-go/holodeck/internal/runs"
+)
+
+// rule frames the summary.
+var rule = strings.Repeat("=", 60)
+
+// summary returns the counts of a run.
+func (i ink) summary(s runs.Summary, opts Options) string {
+	var b strings.Builder
+	status := runs.Passed
+	switch {
+	case s.Failed > 0 || s.Finished() < s.Total:
+		status = runs.Failed
+	case s.Passed == 0:
+		status = runs.Unchecked
+	}
+	mark := ""
+	if opts.Terminal {
+		mark = i.mark(status) + " "
+	}
+	fmt.Fprintf(&b, "\n%s\n%s%s\n", rule, mark, i.status(status, "Test Results: "+passRate(s)))
+	if s.Failed > 0 {
+		fmt.Fprintf(&b, "  Failed: %d\n", s.Failed)
+	}
+	if s.Unchecked > 0 {
+		fmt.Fprintf(&b, "  Unchecked: %d (no check applied; give such a case expected_tools, or a ground_truth and a metric)\n", s.Unchecked)
+	}
+	if left := s.Total - s.Finished(); left > 0 {
+		fmt.Fprintf(&b, "  Not finished: %d of %d\n", left, s.Total)
+	}
+	for _, m := range s.Metrics {
+		if opts.Verbose && m.Cases > 0 {
+			fmt.Fprintf(&b, "  %s: %.2f on average over %d\n", printable(m.Name), m.Mean, m.Cases)
+		}
+		if m.Skipped > 0 {
+			fmt.Fprintf(&b, "  Skipped: %s, %d× (%s)\n", printable(m.Name), m.Skipped, reason(m.SkipReason))
+		}
+	}
+	if opts.Verbose {
+		fmt.Fprintf(&b, "  Tokens: %d in, %d out\n", s.Usage.Prompt, s.Usage.Completion)
+		if s.CostUSD != nil {
+			fmt.Fprintf(&b, "  Cost: $%.4f\n", *s.CostUSD)
+		}
+	}
+	fmt.Fprintf(&b, "  Duration: %.2fs\n%s\n", s.Elapsed.Seconds(), rule)
+	return b.String()
+}
+
+// passRate returns such as "10/12 passed (83.3%)". Cases that were not checked
+// are told apart, and have no part in it.
+func passRate(s runs.Summary) string {
+	checked := s.Passed + s.Failed
+	if checked == 0 {
+		return "nothing was checked"
+	}
+	return fmt.Sprintf("%d/%d passed (%.1f%%)", s.Passed, checked, 100*float64(s.Passed)/float64(checked))
+}

@@ -1,0 +1,203 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holodeck-go/holodeck/internal/runs"
+)
+
+// MaxFailures is how many failures the summary tells in full.
+const MaxFailures = 50
+
+// Options says how a Terminal prints.
+type Options struct {
+	// Out takes lines and summary.
+	Out io.Writer
+	// Live takes a line that moves while cases run; nil means none. It must be a
+	// terminal.
+	Live io.Writer
+	// Terminal says that Out is one: marks instead of PASS and FAIL.
+	Terminal bool
+	// Color allows colours in Out.
+	Color bool
+	// Verbose shows the checks of every case, Quiet the summary alone.
+	Verbose, Quiet bool
+	// Total is how many cases there are.
+	Total int
+}
+
+// Terminal prints a run as it goes. CaseStarted, CaseFinished, Result and
+// Summarize are called from one goroutine; Summarize ends it.
+type Terminal struct {
+	opts Options
+	ink  ink
+
+	done     int
+	failures []string
+	hidden   int   // failures that were not kept
+	err      error // the first error of Out
+
+	mu      sync.Mutex // guards what the moving line shows, and both writers
+	running map[int]string
+	frame   int
+	drawn   bool // the moving line is on the screen
+	stop    chan struct{}
+	stopped sync.WaitGroup
+}
+
+// NewTerminal returns a Terminal, which draws its moving line until Summarize.
+func NewTerminal(opts Options) *Terminal {
+	t := &Terminal{opts: opts, ink: ink(opts.Color), running: map[int]string{}, stop: make(chan struct{})}
+	if opts.Live != nil && !opts.Quiet {
+		t.stopped.Go(t.animate)
+	}
+	return t
+}
+
+// CaseStarted takes note of a case that runs now.
+func (t *Terminal) CaseStarted(index int, title string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.running[index] = title
+}
+
+// CaseFinished prints the line of a case.
+func (t *Terminal) CaseFinished(c *runs.Case) {
+	t.done++
+	t.mu.Lock()
+	delete(t.running, c.Index)
+	t.mu.Unlock()
+	if t.opts.Quiet {
+		return
+	}
+	line := t.line(c)
+	if t.opts.Verbose {
+		line += t.ink.checks(c)
+	}
+	t.print(line)
+}
+
+// Result keeps what the summary tells of a case. Cases come in the order of the
+// agent file.
+func (t *Terminal) Result(c *runs.Case) error {
+	if c.Status != runs.Failed {
+		return nil
+	}
+	if len(t.failures) == MaxFailures {
+		t.hidden++
+		return nil
+	}
+	t.failures = append(t.failures, t.ink.failure(len(t.failures)+1, c))
+	return nil
+}
+
+// Summarize ends the moving line and prints the failures and the counts. The
+// error is the first that any line could not be written for.
+func (t *Terminal) Summarize(s runs.Summary) error {
+	close(t.stop)
+	t.stopped.Wait()
+	var b strings.Builder
+	if len(t.failures) > 0 {
+		b.WriteString("\n" + t.ink.bold("Failures") + "\n\n" + strings.Join(t.failures, "\n"))
+		if t.hidden > 0 {
+			fmt.Fprintf(&b, "\n… and %d more; --output FILE.json writes down every case\n", t.hidden)
+		}
+	}
+	b.WriteString(t.ink.summary(s, t.opts))
+	t.print(b.String())
+	if t.err != nil {
+		return fmt.Errorf("print results: %w", t.err)
+	}
+	return nil
+}
+
+// line returns the line of a finished case.
+func (t *Terminal) line(c *runs.Case) string {
+	title := printable(c.Title()) + t.took(c.Elapsed)
+	if t.opts.Terminal {
+		return fmt.Sprintf("Test %d/%d: %s %s\n", t.done, t.opts.Total, t.ink.mark(c.Status), title)
+	}
+	word := map[runs.Status]string{runs.Passed: "PASS", runs.Failed: "FAIL", runs.Unchecked: "UNCHECKED"}[c.Status]
+	return fmt.Sprintf("[Test %d/%d] %s %s\n", t.done, t.opts.Total, t.ink.status(c.Status, word), title)
+}
+
+// took returns how long a case took, where that is worth a word.
+func (t *Terminal) took(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return fmt.Sprintf(" (%.2fs)", d.Seconds())
+	case t.opts.Verbose:
+		return fmt.Sprintf(" (%dms)", d.Milliseconds())
+	}
+	return ""
+}
+
+// print writes text in place of the moving line.
+func (t *Terminal) print(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.erase()
+	if _, err := io.WriteString(t.opts.Out, text); err != nil && t.err == nil {
+		t.err = err
+	}
+}
+
+// interval is how often the moving line moves.
+const interval = 100 * time.Millisecond
+
+// animate draws the moving line until stop is closed.
+func (t *Terminal) animate() {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			t.draw()
+		case <-t.stop:
+			t.mu.Lock()
+			t.erase()
+			t.mu.Unlock()
+			return
+		}
+	}
+}
+
+// frames are what the moving line begins with, one after the other.
+const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+// lineWidth is the longest moving line: the narrowest terminal, one column free.
+const lineWidth = 79
+
+func (t *Terminal) draw() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.running) == 0 {
+		t.erase()
+		return
+	}
+	signs := []rune(frames)
+	t.frame++
+	oldest := slices.Min(slices.Collect(maps.Keys(t.running)))
+	line := fmt.Sprintf("%c Test %d/%d: Running %s", signs[t.frame%len(signs)], oldest+1, t.opts.Total, printable(t.running[oldest]))
+	if more := len(t.running) - 1; more > 0 {
+		suffix := fmt.Sprintf(" and %d more", more)
+		line = cut(line, lineWidth-len(suffix)) + suffix
+	}
+	// A line that cannot be drawn is no result that is lost.
+	_, err := io.WriteString(t.opts.Live, "\r"+cut(line, lineWidth)+"\x1b[K")
+	t.drawn = err == nil
+}
+
+// erase removes the moving line. The caller holds mu.
+func (t *Terminal) erase() {
+	if t.drawn {
+		io.WriteString(t.opts.Live, "\r\x1b[K") // see draw
+		t.drawn = false
+	}
+}
