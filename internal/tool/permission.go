@@ -28,7 +28,9 @@ type rule struct {
 // patterns is one list of tool names in the agent file. A name may hold the
 // wildcards of [path.Match].
 type patterns struct {
-	key   string // where the list stands, such as "permissions.ask"
+	block config.Block // the section the list stands in
+	key   string       // its key there
+	path  string       // such as "permissions.ask"
 	globs []string
 	// fileNames says that the list may also use the name a tool has in the
 	// agent file. The openai section always did; root permissions know
@@ -36,18 +38,23 @@ type patterns struct {
 	fileNames bool
 }
 
+// toolNames is what a tool is called.
+type toolNames struct{ canonical, inFile string }
+
 // match returns the glob that matches a tool, if one does.
-func (p patterns) match(canonical, fileName string) (string, bool) {
+func (p patterns) match(n toolNames) (string, bool) {
 	for _, glob := range p.globs {
-		if ok, _ := path.Match(glob, canonical); ok {
+		if ok, _ := path.Match(glob, n.canonical); ok {
 			return glob, true
 		}
-		if ok, _ := path.Match(glob, fileName); ok && p.fileNames {
+		if ok, _ := path.Match(glob, n.inFile); ok && p.fileNames {
 			return glob, true
 		}
 	}
 	return "", false
 }
+
+func (p patterns) matches(n toolNames) bool { _, ok := p.match(n); return ok }
 
 // permissions is what an agent file says on which tools may be called. The
 // zero value allows all.
@@ -60,47 +67,58 @@ type permissions struct {
 // only where its own runtime and an OpenAI model run it.
 func permissionsOf(a *config.Agent) permissions {
 	var p permissions
-	if root := a.Permissions; root != nil {
-		p.deny = append(p.deny, patterns{key: "permissions.disallowed_tools", globs: root.DisallowedTools})
-		p.ask = append(p.ask, patterns{key: "permissions.ask", globs: root.Ask})
-		if root.AllowedTools != nil || root.Wrote("allowed_tools") {
-			p.allow = append(p.allow, patterns{key: "permissions.allowed_tools", globs: root.AllowedTools})
+	list := func(b config.Block, key string, globs []string, fileNames bool) []patterns {
+		if globs == nil && !b.Wrote(key) {
+			return nil
 		}
+		path := key
+		if b.Path() != "" {
+			path = b.Path() + "." + key
+		}
+		return []patterns{{block: b, key: key, path: path, globs: globs, fileNames: fileNames}}
+	}
+	if root := a.Permissions; root != nil {
+		p.deny = list(root.Block, "disallowed_tools", root.DisallowedTools, false)
+		p.ask = list(root.Block, "ask", root.Ask, false)
+		p.allow = list(root.Block, "allowed_tools", root.AllowedTools, false)
 	}
 	if !usesOpenAISection(a) {
 		return p
 	}
-	p.deny = append(p.deny, patterns{key: "openai.disallowed_tools", globs: a.OpenAI.DisallowedTools, fileNames: true})
+	p.deny = append(p.deny, list(a.OpenAI.Block, "disallowed_tools", a.OpenAI.DisallowedTools, true)...)
 	if own := a.OpenAI.Permissions; own != nil {
-		p.deny = append(p.deny, patterns{key: "openai.permissions.disallowed_tools", globs: own.DisallowedTools, fileNames: true})
-		if own.AllowedTools != nil || own.Wrote("allowed_tools") {
-			p.allow = append(p.allow, patterns{key: "openai.permissions.allowed_tools", globs: own.AllowedTools, fileNames: true})
-		}
+		p.deny = append(p.deny, list(own.Block, "disallowed_tools", own.DisallowedTools, true)...)
+		p.allow = append(p.allow, list(own.Block, "allowed_tools", own.AllowedTools, true)...)
 	}
 	return p
 }
 
+// usesOpenAISection reports whether the openai section says anything of this
+// agent's tools. Under --offline the provider is no longer the file's, and a
+// tool that was denied stays denied.
 func usesOpenAISection(a *config.Agent) bool {
-	openAI := a.Model != nil && (a.Model.Provider == config.ProviderOpenAI || a.Model.Provider == config.ProviderAzureOpenAI)
-	return a.OpenAI != nil && openAI && a.Runtime == config.BackendAgentFramework
+	if a.OpenAI == nil || a.Model == nil || a.Runtime != config.BackendAgentFramework {
+		return false
+	}
+	return a.Offline || a.Model.Provider == config.ProviderOpenAI || a.Model.Provider == config.ProviderAzureOpenAI
 }
 
 // of returns what the permissions say of a tool: deny wins over ask, and ask
 // over allow.
-func (p permissions) of(canonical, fileName string) rule {
+func (p permissions) of(n toolNames) rule {
 	for _, list := range p.deny {
-		if glob, ok := list.match(canonical, fileName); ok {
-			return rule{refused, fmt.Sprintf("%s has %q", list.key, glob)}
+		if glob, ok := list.match(n); ok {
+			return rule{refused, fmt.Sprintf("%s has %q", list.path, glob)}
 		}
 	}
 	for _, list := range p.ask {
-		if glob, ok := list.match(canonical, fileName); ok {
-			return rule{asked, fmt.Sprintf("%s has %q", list.key, glob)}
+		if glob, ok := list.match(n); ok {
+			return rule{asked, fmt.Sprintf("%s has %q", list.path, glob)}
 		}
 	}
 	for _, list := range p.allow {
-		if _, ok := list.match(canonical, fileName); !ok {
-			return rule{refused, fmt.Sprintf("%s does not have it", list.key)}
+		if _, ok := list.match(n); !ok {
+			return rule{refused, fmt.Sprintf("%s does not have it", list.path)}
 		}
 	}
 	return rule{decision: allowed}

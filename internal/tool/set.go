@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/llm/schema"
 	"github.com/holodeck-go/holodeck/internal/secret"
 )
@@ -68,11 +69,28 @@ type Call struct {
 // each call is bounded by DefaultTimeout, and closing the Set leaves the tools
 // alone. Two tools of one name are an error.
 func New(env agent.Env, tools ...agent.Tool) (*Set, error) {
-	s := &Set{env: env, entries: map[string]*entry{}, running: newRunning()}
+	s := newSet(env, &config.Agent{})
 	if err := s.add(callersOwn(tools)); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// newSet returns a set without tools, under the permissions of an agent.
+func newSet(env agent.Env, a *config.Agent) *Set {
+	return &Set{
+		env: env, redactor: a.Redactor, permissions: permissionsOf(a), running: newRunning(),
+		entries: map[string]*entry{},
+	}
+}
+
+// memberOf returns a tool as the agent file has it.
+func memberOf(c config.Tool, t agent.Tool) member {
+	b := c.Base()
+	return member{
+		tool: t, name: b.Name, where: b.Path(),
+		bound: bound{limit: time.Duration(b.Timeout * float64(time.Second)), key: b.Path() + ".timeout"},
+	}
 }
 
 // With returns a set that has the caller's own tools beside those of s, under
@@ -113,7 +131,7 @@ func (s *Set) add(members []member) error {
 		if err != nil {
 			return &agent.ToolError{Tool: def.Name, Err: fmt.Errorf("%s: schema of its arguments: %w", m.where, err)}
 		}
-		r := s.permissions.of(def.Name, m.name)
+		r := s.permissions.of(toolNames{def.Name, m.name})
 		s.entries[def.Name] = &entry{def: def, rule: r, handle: s.chain(m, r, compiled)}
 		s.order = append(s.order, def.Name)
 		where[def.Name] = m.where

@@ -1,0 +1,90 @@
+package tool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+// Check says what this build cannot do with an agent's tools, hooks and
+// permissions. Kinds of tool and hooks it cannot run are warnings, so that a
+// file meant for another build validates; opening such an agent is an error.
+func Check(a *config.Agent) []config.Problem {
+	var problems []config.Problem
+	for _, t := range a.Tools {
+		if b := t.Base(); !canRun(t) {
+			problems = append(problems, b.Problem(config.SeverityWarning, "type", config.CodeUnsupported,
+				fmt.Sprintf("this build runs no tools of type %s yet", b.Type), "run with --offline to leave it out"))
+		}
+	}
+	if len(a.Hooks) > 0 {
+		h := a.Hooks[0]
+		problems = append(problems, h.Problem(config.SeverityWarning, "", config.CodeUnsupported,
+			"this build runs no hooks yet, and does not open an agent that relies on them", "run with --offline to leave them out"))
+	}
+	return append(problems, checkPermissions(a)...)
+}
+
+// canRun reports whether this build runs a tool.
+func canRun(t config.Tool) bool {
+	switch t.(type) {
+	case *config.VectorstoreTool, *config.HierarchicalDocumentTool:
+		return true
+	}
+	return false
+}
+
+// canonicalName returns the name events, reports and permissions know a tool
+// by, and false where only opening it tells: an MCP server has many.
+func canonicalName(t config.Tool) (string, bool) {
+	switch t.(type) {
+	case *config.VectorstoreTool, *config.HierarchicalDocumentTool:
+		return t.Base().Name + "_search", true
+	case *config.MCPTool:
+		return "", false
+	}
+	return t.Base().Name, true
+}
+
+// checkPermissions warns of patterns that match no tool: one that someone
+// meant to deny would be called. Config refuses what is no pattern.
+func checkPermissions(a *config.Agent) []config.Problem {
+	var names []toolNames
+	// What was left out, and what the Claude CLI brings along, may be what a
+	// pattern means.
+	complete := !a.Offline && a.Runtime != config.BackendClaude
+	for _, t := range a.Tools {
+		canonical, ok := canonicalName(t)
+		complete = complete && ok
+		names = append(names, toolNames{canonical, t.Base().Name})
+	}
+	var problems []config.Problem
+	for _, list := range permissionsOf(a).all() {
+		for i, glob := range list.globs {
+			only := patterns{globs: []string{glob}, fileNames: list.fileNames}
+			if !complete || slices.ContainsFunc(names, only.matches) {
+				continue
+			}
+			problems = append(problems, config.Problem{
+				Path: fmt.Sprintf("%s[%d]", list.path, i), Pos: list.block.PosOf(list.key),
+				Severity: config.SeverityWarning, Code: config.CodeNoEffect,
+				Text: fmt.Sprintf("%q matches none of the agent's tools", glob), Hint: listed(names),
+			})
+		}
+	}
+	return problems
+}
+
+// listed returns the canonical names as a person reads them.
+func listed(names []toolNames) string {
+	if len(names) == 0 {
+		return "it has none"
+	}
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = n.canonical
+	}
+	return "they are " + strings.Join(list, ", ")
+}
