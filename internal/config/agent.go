@@ -18,7 +18,7 @@ type Agent struct {
 	Evaluations       *Evaluations    `key:"evaluations" doc:"The metrics every test case is scored by."`
 	TestCases         []TestCase      `key:"test_cases" doc:"What holodeck test runs."`
 	TestCasesFile     *string         `key:"test_cases_file" doc:"A YAML file of test cases instead of test_cases."`
-	Execution         Execution       `key:"execution" doc:"Timeouts, cache, parallelism."`
+	Execution         Execution       `key:"execution" rule:"nullable" doc:"Timeouts, cache, parallelism."`
 	Claude            *Claude         `key:"claude" doc:"Settings of the claude runtime."`
 	OpenAI            *OpenAI         `key:"openai" doc:"Settings of the agent_framework runtime with an OpenAI model."`
 	GoogleADK         *GoogleADK      `key:"google_adk" ours:"true" doc:"Settings of the google_adk runtime."`

@@ -451,9 +451,9 @@ func (d *decoder) key(fs *fieldShape, f field, at keyPath, v reflect.Value, opti
 		switch {
 		case fs.rules.required && fs.key != optional && !d.partial:
 			d.problem(f.value, at, CodeMissing, "is required and has no value", "")
-		case target.Kind() == reflect.Pointer, target.Kind() == reflect.Slice, target.Kind() == reflect.Map, target.Type() == secretType:
-			target.SetZero() // null is absent; for a pointer with a default it is none
-		case fs.rules.nullable:
+		case target.Kind() == reflect.Pointer, target.Type() == secretType:
+			target.SetZero() // also where the key has a default: null is a way to say none
+		case fs.rules.nullable, target.Kind() == reflect.Slice, target.Kind() == reflect.Map:
 			d.absent(fs, f.value, at.base, v)
 		default:
 			d.problem(f.value, at, CodeType, "has no value", "give it one, or remove the key to have the default")
