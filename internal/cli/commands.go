@@ -8,6 +8,7 @@ func commands(a *app) []*cobra.Command {
 		newValidateCmd(a),
 		newConfigCmd(a),
 		newSchemaCmd(a),
+		newRunCmd(a),
 		newVersionCmd(a),
 	}
 }

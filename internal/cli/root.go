@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
 // Process is what a command has of the process it runs in. Tests make their own.
@@ -54,7 +55,11 @@ type app struct {
 	verbose int  // how often -v was given
 	quiet   bool // -q
 	started bool // flags and arguments were accepted
+	masked  *maskedWriter
 }
+
+// mask lets r mask what goes to stderr from now on.
+func (a *app) mask(r *secret.Redactor) { a.masked.redactor.Store(r) }
 
 // interrupted is the cause of a context that a signal cancelled.
 type interrupted struct{ signal os.Signal }
@@ -86,7 +91,9 @@ func Main(args []string, p Process) int {
 
 // run is Main without the process's signals.
 func run(ctx context.Context, args []string, p Process) int {
-	a := &app{Process: p}
+	masked := &maskedWriter{w: p.Stderr}
+	p.Stderr = masked
+	a := &app{Process: p, masked: masked}
 	level := new(slog.LevelVar)
 	a.env = agent.SystemEnv(slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: level})))
 	root := newRootCmd(a, level)
@@ -129,13 +136,18 @@ func newRootCmd(a *app, level *slog.LevelVar) *cobra.Command {
 
 // versionText returns what `holodeck version` prints.
 func versionText(version string) string {
-	if version == "" {
-		version = "dev"
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-			version = info.Main.Version
-		}
+	return fmt.Sprintf("holodeck %s (%s %s/%s)", versionNumber(version), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// versionNumber returns version or, when it is empty, what the build knows.
+func versionNumber(version string) string {
+	if version != "" {
+		return version
 	}
-	return fmt.Sprintf("holodeck %s (%s %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
 }
 
 func newVersionCmd(a *app) *cobra.Command {

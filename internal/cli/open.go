@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend"
+	"github.com/holodeck-go/holodeck/internal/check"
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/llm"
+	"github.com/holodeck-go/holodeck/internal/tool"
+)
+
+// openOptions is what the flags of a command say on opening an agent.
+type openOptions struct {
+	offline     bool          // --offline
+	forceIngest bool          // --force-ingest
+	execution   []config.Flag // settings of the execution section
+}
+
+// set adds a setting of the execution section.
+func (o *openOptions) set(flag, key, value string) {
+	o.execution = append(o.execution, config.Flag{Name: flag, Key: key, Value: value})
+}
+
+// openedAgent is an agent that can be talked to.
+type openedAgent struct {
+	config  *config.Agent
+	backend agent.Backend
+	set     *tool.Set
+}
+
+// openAgent loads the agent at path and opens it. Whoever calls it closes what
+// it returns.
+func (a *app) openAgent(ctx context.Context, path string, opts openOptions) (*openedAgent, error) {
+	loaded, err := a.loadAgent(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return a.open(ctx, loaded, opts)
+}
+
+// loadAgent loads the agent at path. Warnings go to stderr. A file with errors
+// is a *config.Error.
+func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
+	load := a.loadOptions()
+	load.Offline = opts.offline
+	load.Flags = opts.execution
+	loaded, problems := check.Load(path, load)
+	if loaded != nil {
+		a.mask(loaded.Redactor)
+	}
+	if config.HasErrors(problems) {
+		return nil, &config.Error{Problems: problems}
+	}
+	if !a.quiet {
+		for _, p := range problems {
+			fmt.Fprintln(a.Stderr, p)
+		}
+	}
+	return loaded, nil
+}
+
+// open opens a loaded agent. What is being waited for goes to stderr.
+func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) (*openedAgent, error) {
+	set, err := tool.New(a.env)
+	if err != nil {
+		return nil, fmt.Errorf("open the tools of %s: %w", loaded.File, err)
+	}
+	b, err := backend.Open(ctx, a.env, loaded, set, llm.Open(a.env))
+	if err != nil {
+		return nil, errors.Join(err, set.Close())
+	}
+	return &openedAgent{config: loaded, backend: b, set: set}, nil
+}
+
+// Close closes the backend, and then the tools it used.
+func (o *openedAgent) Close() error {
+	return errors.Join(o.backend.Close(), o.set.Close())
+}
+
+// printLeftOut says what --offline replaced and left out, and what each would
+// have needed.
+func printLeftOut(w io.Writer, list []config.LeftOut) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(w, "Offline, these were replaced or left out:"); err != nil {
+		return err
+	}
+	for _, l := range list {
+		if _, err := fmt.Fprintf(w, "  %s: %s: %s (needs %s)\n", l.Path, l.What, l.Now, l.Need); err != nil {
+			return err
+		}
+	}
+	return nil
+}
