@@ -13,7 +13,7 @@ func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	check := func(list []config.Metric) {
 		for _, entry := range list {
-			if entry.Base().Enabled {
+			if entry.Base().Enabled && entry.Name() != "" { // without a name loading has complained already
 				problems = append(problems, checkMetric(entry, a.Offline)...)
 			}
 		}

@@ -17,6 +17,9 @@ func Check(a *config.Agent) []config.Problem {
 			}
 		}
 		for _, f := range files {
+			if f.Path == nil && f.URL == nil {
+				continue // loading has said so
+			}
 			if why := unreadable(f); why != "" {
 				problems = append(problems, f.Problem(config.SeverityWarning, "", config.CodeUnsupported,
 					why, "its case will fail"))

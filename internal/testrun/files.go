@@ -74,6 +74,8 @@ func readFile(in config.FileInput) (string, error) {
 // unreadable says why this build cannot read a file of that kind, or returns "".
 func unreadable(in config.FileInput) string {
 	switch {
+	case in.Path == nil && in.URL == nil:
+		return "a file has neither path nor url; give its path"
 	case in.Path == nil:
 		return "this build cannot fetch a file by its url; download it and give its path"
 	case in.Type != "text" && in.Type != "csv":
