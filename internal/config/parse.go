@@ -187,9 +187,18 @@ func firstLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// position returns where an AST node stands.
+// position returns where an AST node stands; a block mapping stands at its
+// first key.
 func position(src *source, n ast.Node) Pos {
 	p := Pos{File: src.name}
+	switch v := n.(type) {
+	case *ast.MappingNode:
+		if !v.IsFlowStyle && len(v.Values) > 0 {
+			n = v.Values[0].Key
+		}
+	case *ast.MappingValueNode:
+		n = v.Key
+	}
 	if n != nil {
 		if tk := n.GetToken(); tk != nil && tk.Position != nil {
 			p.Line, p.Column = tk.Position.Line, tk.Position.Column
@@ -228,9 +237,9 @@ func (c *converter) node(n ast.Node, depth int) (*node, int) {
 	case nil:
 		return &node{kind: kindNull, plain: true, src: c.src, line: 1, col: 1}, 1
 	case *ast.MappingNode:
-		return c.mapping(n, v.Values, v.IsFlowStyle, depth)
+		return c.mapping(n, v.Values, depth)
 	case *ast.MappingValueNode:
-		return c.mapping(n, []*ast.MappingValueNode{v}, v.IsFlowStyle, depth)
+		return c.mapping(n, []*ast.MappingValueNode{v}, depth)
 	case *ast.SequenceNode:
 		out := c.scalar(n, "", kindList, false)
 		out.items = make([]*node, 0, len(v.Values))
@@ -272,17 +281,13 @@ func (c *converter) scalar(n ast.Node, text string, k kind, plain bool) *node {
 }
 
 // mapping converts the pairs of a mapping.
-func (c *converter) mapping(n ast.Node, pairs []*ast.MappingValueNode, flow bool, depth int) (*node, int) {
+func (c *converter) mapping(n ast.Node, pairs []*ast.MappingValueNode, depth int) (*node, int) {
 	out := c.scalar(n, "", kindMap, false)
 	out.fields = make([]field, 0, len(pairs))
 	index := make(map[string]int, len(pairs))
 	var merges []*ast.MappingValueNode
 	size := 1
-	for i, pair := range pairs {
-		if i == 0 && !flow {
-			p := position(c.src, pair.Key)
-			out.line, out.col = int32(p.Line), int32(p.Column)
-		}
+	for _, pair := range pairs {
 		if _, ok := pair.Key.(*ast.MergeKeyNode); ok {
 			merges = append(merges, pair)
 			continue

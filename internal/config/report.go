@@ -1,5 +1,7 @@
 package config
 
+import "strings"
+
 // report collects the problems of one load, each once.
 type report struct {
 	problems []Problem
@@ -9,15 +11,14 @@ type report struct {
 // seenKey is what makes two problems the same although their paths differ: a
 // value that an alias or merging put in two places is reported once.
 type seenKey struct {
-	pos  Pos
-	code string
-	text string
+	pos             Pos
+	key, code, text string
 }
 
 // add reports a problem. A value whose problem is only a warning in one of its
 // places and an error in another is an error.
 func (r *report) add(p Problem) {
-	key := seenKey{p.Pos, p.Code, p.Text}
+	key := seenKey{p.Pos, p.Path[strings.LastIndexByte(p.Path, '.')+1:], p.Code, p.Text}
 	if i, ok := r.seen[key]; ok {
 		if p.Severity == SeverityError {
 			r.problems[i].Severity = SeverityError
