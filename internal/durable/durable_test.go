@@ -399,12 +399,17 @@ func TestLockGivesUpWithItsContext(t *testing.T) {
 }
 
 func TestStateDir(t *testing.T) {
-	lookup := func(value string) func(string) (string, bool) {
-		return func(name string) (string, bool) { return value, name == durable.StateVariable && value != "" }
+	variable := func(value string) func(string) string {
+		return func(name string) string {
+			if name != durable.StateVariable {
+				t.Errorf("%s was asked for", name)
+			}
+			return value
+		}
 	}
 	t.Run("in the agent folder", func(t *testing.T) {
 		agent := t.TempDir()
-		dir, err := durable.StateDir(agent, lookup(""))
+		dir, err := durable.StateDir(agent, variable(""))
 		if err != nil || dir != filepath.Join(agent, ".holodeck") {
 			t.Fatalf("%q, %v", dir, err)
 		}
@@ -414,9 +419,9 @@ func TestStateDir(t *testing.T) {
 	})
 	t.Run("the variable moves it, one folder an agent", func(t *testing.T) {
 		one, two, root := filepath.Join(t.TempDir(), "agent"), filepath.Join(t.TempDir(), "agent"), t.TempDir()
-		a, errA := durable.StateDir(one, lookup(root))
-		b, errB := durable.StateDir(two, lookup(root))
-		again, errC := durable.StateDir(one, lookup(root))
+		a, errA := durable.StateDir(one, variable(root))
+		b, errB := durable.StateDir(two, variable(root))
+		again, errC := durable.StateDir(one, variable(root))
 		if err := errors.Join(errA, errB, errC); err != nil {
 			t.Fatal(err)
 		}
@@ -436,7 +441,7 @@ func TestStateDir(t *testing.T) {
 			}
 		}
 		for _, value := range []string{"", root} {
-			_, err := durable.StateDir(agent, lookup(value))
+			_, err := durable.StateDir(agent, variable(value))
 			if err == nil || !strings.Contains(err.Error(), durable.StateVariable) || !strings.Contains(err.Error(), filepath.Join(agent, ".holodeck")) {
 				t.Errorf("with %q: error %v must name both places", value, err)
 			}

@@ -24,17 +24,17 @@ const stateFolder = ".holodeck"
 // When HOLODECK_STATE_DIR is set, that is a folder of its own inside it, named
 // after the agent folder and a hash of its full path so that agents do not
 // meet there. Otherwise it is .holodeck in the agent folder. When the folder
-// cannot be written the error names both places. lookup is os.LookupEnv or
-// stands in for it.
+// cannot be written the error names both places. getenv is os.Getenv or stands
+// in for it.
 //
 // A .gitignore inside keeps the state out of version control.
-func StateDir(agentDir string, lookup func(string) (string, bool)) (string, error) {
+func StateDir(agentDir string, getenv func(string) string) (string, error) {
 	full, err := filepath.Abs(agentDir)
 	if err != nil {
 		return "", fmt.Errorf("state folder of %s: %w", agentDir, err)
 	}
 	own := filepath.Join(agentDir, stateFolder)
-	if root, ok := lookup(StateVariable); ok && root != "" {
+	if root := getenv(StateVariable); root != "" {
 		sum := sha256.Sum256([]byte(full))
 		dir := filepath.Join(root, filepath.Base(full)+"-"+hex.EncodeToString(sum[:4]))
 		if err := makeWritable(dir); err != nil {
