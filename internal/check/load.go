@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 
+	"github.com/holodeck-go/holodeck/internal/backend"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/eval"
@@ -46,7 +47,7 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 // what could not be decoded is absent from it.
 func rooms() []func(*config.Agent) []config.Problem {
 	return []func(*config.Agent) []config.Problem{
-		llm.Check, embed.Check, eval.Check, testrun.Check,
+		llm.Check, backend.Check, embed.Check, eval.Check, testrun.Check,
 	}
 }
 
