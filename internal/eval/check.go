@@ -37,9 +37,12 @@ func checkMetric(entry config.Metric, offline bool) []config.Problem {
 	if offline {
 		return nil
 	}
+	consequence, hint := ", which fails a case it applies to", "set enabled: false or on_missing: ignore, or run with --offline, where it does not count"
+	if m, err := newMetric(entry, Options{}); err == nil && m.ignoreMissing {
+		consequence, hint = " without counting", ""
+	}
 	return []config.Problem{entry.Base().Problem(config.SeverityWarning, "", config.CodeUnsupported,
-		fmt.Sprintf("this build cannot compute %s yet, so %s will be skipped, which fails a case it applies to", describe(entry), entry.Name()),
-		"set enabled: false or on_missing: ignore, or run with --offline, where it does not count")}
+		fmt.Sprintf("this build cannot compute %s yet, so %s will be skipped%s", describe(entry), entry.Name(), consequence), hint)}
 }
 
 // checkKeys warns of keys that mean nothing to a metric which is computed from

@@ -72,7 +72,9 @@ func TestCheck(t *testing.T) {
 		offline string // the same with --offline
 	}{
 		{"{metric: equality}", "", ""},
-		{"{metric: bleu, threshold: 0.5}", "this build cannot compute bleu yet", ""},
+		{"{metric: bleu, threshold: 0.5}", "this build cannot compute bleu yet, so bleu will be skipped, which fails a case", ""},
+		{"{metric: bleu, threshold: 0.5, on_missing: ignore}", "so bleu will be skipped without counting", ""},
+		{"{metric: bleu}", "so bleu will be skipped without counting", ""},
 		{"{metric: bleu, enabled: false}", "", ""},
 		{"{type: geval, name: Tone, criteria: Be kind.}", "cannot compute geval metrics yet, so Tone will be skipped", ""},
 		{"{type: rag, metric_type: faithfulness}", "cannot compute faithfulness yet", ""},

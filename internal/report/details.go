@@ -41,7 +41,7 @@ func (i ink) failure(number int, c *runs.Case) string {
 // failedTurn writes every reason why a turn failed, and what would help to see
 // the cause.
 func (i ink) failedTurn(b *strings.Builder, t *runs.Turn) {
-	if t.Answer != "" {
+	if strings.TrimSpace(t.Answer) != "" {
 		fmt.Fprintf(b, "   answered: %s\n", excerpt(t.Answer))
 	}
 	cross := i.status(runs.Failed, "✗")

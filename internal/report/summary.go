@@ -44,7 +44,7 @@ func (i ink) summary(s runs.Summary, opts Options) string {
 	}
 	if opts.Verbose {
 		fmt.Fprintf(&b, "  Tokens: %d in, %d out\n", s.Usage.Prompt, s.Usage.Completion)
-		if s.CostUSD != nil {
+		if s.CostUSD != nil && *s.CostUSD > 0 {
 			fmt.Fprintf(&b, "  Cost: $%.4f\n", *s.CostUSD)
 		}
 	}

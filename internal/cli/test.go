@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/durable"
+	"github.com/holodeck-go/holodeck/internal/report"
+	"github.com/holodeck-go/holodeck/internal/runs"
+	"github.com/holodeck-go/holodeck/internal/testrun"
+)
+
+// testOptions are the flags of test.
+type testOptions struct {
+	open   openOptions
+	output string // a file, or empty
+	limit  int    // 0: all cases
+}
+
+func newTestCmd(a *app) *cobra.Command {
+	cmd := newTestRunCmd(a, "test [PATH]")
+	cmd.AddCommand(newTestRunCmd(a, "run [PATH]"))
+	return cmd
+}
+
+// newTestRunCmd returns the command that runs test cases; `test` and `test run`
+// are the same.
+func newTestRunCmd(a *app, use string) *cobra.Command {
+	var (
+		opts              testOptions
+		timeout, parallel int
+	)
+	cmd := &cobra.Command{
+		Use:   use,
+		Short: "Run the test cases of an agent",
+		Long: "Test runs the test cases of an agent file, several at once, and prints which passed and\n" +
+			"why the others failed. PATH is an agent file or the folder of one; left out, it is the\n" +
+			"working folder. Results are printed as cases finish; an interruption keeps them.\n\n" +
+			"The exit code is 0 when no case failed, 1 when one did, 2 when the agent file has errors,\n" +
+			"3 when the run could not be carried out, and 4 when cases failed only because a metric\n" +
+			"ended in an error.",
+		Example: "  holodeck test examples/support\n" +
+			"  holodeck test --offline agents/triage\n" +
+			"  holodeck test --limit 5 --output results.json",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := "."
+			if len(args) == 1 {
+				path = args[0]
+			}
+			if cmd.Flags().Changed("limit") && opts.limit < 1 {
+				return &usageError{fmt.Errorf("--limit is %d; give the number of cases to run", opts.limit)}
+			}
+			if cmd.Flags().Changed("timeout") {
+				opts.open.set("--timeout", "llm_timeout", strconv.Itoa(timeout))
+			}
+			if cmd.Flags().Changed("parallel-test-cases") {
+				opts.open.set("--parallel-test-cases", "parallel_test_cases", strconv.Itoa(parallel))
+			}
+			return a.runTests(cmd.Context(), path, opts)
+		},
+	}
+	cmd.Flags().StringVar(&opts.output, "output", "", "write the results of every case to this `FILE.json`")
+	cmd.Flags().IntVar(&timeout, "timeout", 0, "`seconds` a model call, and a turn, may take")
+	cmd.Flags().IntVar(&parallel, "parallel-test-cases", 0, "how many cases run at once")
+	cmd.Flags().IntVarP(&opts.limit, "limit", "n", 0, "run the first so many cases")
+	cmd.Flags().BoolVar(&opts.open.offline, "offline", false, "run without any account: the built-in model and a local index stand in")
+	cmd.Flags().BoolVarP(&opts.open.forceIngest, "force-ingest", "f", false, "index the sources of search tools anew")
+	return cmd
+}
+
+// runTests runs the cases of the agent at path and prints and stores the results.
+func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err error) {
+	if err := checkOutput(opts.output); err != nil {
+		return err
+	}
+	loaded, err := a.loadAgent(path, opts.open)
+	if err != nil {
+		return err
+	}
+	if len(loaded.TestCases) == 0 {
+		_, err := fmt.Fprintf(a.Stdout, "%s has no test cases; add them under test_cases\n", loaded.File)
+		return err
+	}
+	opened, err := a.open(ctx, loaded, opts.open)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	total := len(loaded.TestCases)
+	if opts.limit > 0 && opts.limit < total {
+		a.tell("running the first %d of %d cases (--limit)", opts.limit, total)
+		total = opts.limit
+	}
+
+	t := &testRun{app: a, opened: opened, limit: opts.limit, total: total}
+	if opts.output == "" {
+		err = t.run(ctx, nil)
+	} else {
+		err = t.runInto(ctx, opts.output)
+	}
+	if opts.open.offline && !a.quiet {
+		err = errors.Join(err, printLeftOut(a.Stderr, loaded.LeftOut))
+	}
+	if err != nil {
+		return err
+	}
+	return testStatus(t.summary)
+}
+
+// testStatus returns the exit status of a run that came to its end.
+func testStatus(s runs.Summary) error {
+	switch {
+	case s.Failed == 0:
+		return nil
+	case s.Failed == s.MetricErrors:
+		return exitStatus(exitJudge)
+	}
+	return exitStatus(exitFailed)
+}
+
+// tell says something beside the results.
+func (a *app) tell(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.Stderr, format+"\n", args...)
+	}
+}
+
+// checkOutput refuses an output file that could not be written once the cases
+// have run.
+func checkOutput(path string) error {
+	if path == "" {
+		return nil
+	}
+	if ext := filepath.Ext(path); ext != ".json" {
+		return &usageError{fmt.Errorf("--output %s: %q is not a format this build writes; give a name that ends in .json", path, ext)}
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return &usageError{fmt.Errorf("--output %s: is not a file", path)}
+	}
+	return nil
+}
+
+// testRun is a run of test cases under way.
+type testRun struct {
+	app     *app
+	opened  *openedAgent
+	limit   int
+	total   int
+	summary runs.Summary
+}
+
+// runInto is run with a report in the file at path, which is replaced when the
+// run has ended. An interrupted run has its report, too.
+func (t *testRun) runInto(ctx context.Context, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("make the folder of --output: %w", err)
+	}
+	var ended error
+	err := durable.Replace(path, 0o644, func(w io.Writer) error {
+		file := runs.NewReportWriter(w, t.describe())
+		ended = t.run(ctx, file.Add)
+		return file.Close(t.summary)
+	})
+	if err != nil {
+		return fmt.Errorf("write the results: %w", err)
+	}
+	t.app.tell("results are in %s", path)
+	return ended
+}
+
+// run runs the cases and prints the results; each goes to store as well, where
+// that is not nil.
+func (t *testRun) run(ctx context.Context, store func(*runs.Case) error) error {
+	a, limits := t.app, t.opened.config.Execution
+	opts := report.Options{
+		Out:      a.Stdout,
+		Terminal: a.StdoutTerminal,
+		Color:    a.StdoutTerminal && a.colors(),
+		Verbose:  a.verbose > 0 || limits.Verbose && !a.quiet,
+		Quiet:    a.quiet || limits.Quiet && a.verbose == 0,
+		Total:    t.total,
+	}
+	if a.StdoutTerminal && a.StderrTerminal && a.escapes() {
+		opts.Live = a.Stderr
+	}
+	screen := report.NewTerminal(opts)
+	summary, err := testrun.Run(ctx, a.env, t.opened.config, t.opened.backend, testrun.Options{
+		Limit:    t.limit,
+		Progress: screen,
+		Results: func(c *runs.Case) error {
+			if err := screen.Result(c); err != nil || store == nil {
+				return err
+			}
+			return store(c)
+		},
+	})
+	t.summary = summary
+	return errors.Join(err, screen.Summarize(summary))
+}
+
+// describe returns what the report says of the run as a whole.
+func (t *testRun) describe() runs.Run {
+	loaded := t.opened.config
+	environment := map[string]string{
+		"execution_config": executionText(loaded.Execution),
+		"runtime":          string(loaded.Runtime),
+	}
+	if loaded.Offline {
+		environment["offline"] = "true"
+	}
+	return runs.Run{
+		Agent:       loaded.Name,
+		Path:        loaded.File,
+		Version:     versionNumber(t.app.Version),
+		Started:     t.app.env.Now(),
+		Environment: environment,
+	}
+}
+
+// executionText returns the execution section as the text of a JSON object.
+func executionText(e config.Execution) string {
+	text, err := json.Marshal(map[string]any{
+		"file_timeout":        e.FileTimeout,
+		"llm_timeout":         e.LLMTimeout,
+		"turn_timeout":        e.TurnTimeout,
+		"download_timeout":    e.DownloadTimeout,
+		"cache_enabled":       e.CacheEnabled,
+		"cache_dir":           e.CacheDir,
+		"verbose":             e.Verbose,
+		"quiet":               e.Quiet,
+		"parallel_test_cases": e.ParallelTestCases,
+	})
+	if err != nil {
+		return "" // cannot happen for numbers, truth values and a string
+	}
+	return string(text)
+}
