@@ -3,8 +3,10 @@ package acceptance_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,11 +38,33 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"copydir":  copyDir,
+			"exits":    exits,
 			"replace":  replace,
+			"shows":    shows,
 			"makefile": makeFile,
 			"jsonpath": jsonPath,
 		},
 	})
+}
+
+// exits implements exits CODE COMMAND [ARG…].
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARG…]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var failed *exec.ExitError
+		if !errors.As(err, &failed) {
+			ts.Fatalf("%s: %v", args[1], err)
+		}
+		got = failed.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
 }
 
 // copyDir implements copydir SRC DST.
@@ -49,6 +73,17 @@ func copyDir(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(ts.MkAbs(args[0]))))
 	// State of a run in the source folder is not part of the example.
 	ts.Check(os.RemoveAll(filepath.Join(ts.MkAbs(args[1]), ".holodeck")))
+}
+
+// shows implements shows FILE.
+func shows(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 1, "shows FILE")
+	lines := func(file string) []string {
+		return strings.Split(strings.TrimRight(ts.ReadFile(file), "\n"), "\n")
+	}
+	if want, got := lines(args[0]), lines("stdout"); !linesMatch(want, got) {
+		ts.Fatalf("stdout is not what %s shows:\n%s", args[0], strings.Join(got, "\n"))
+	}
 }
 
 // replace implements replace FILE OLD NEW.

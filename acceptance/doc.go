@@ -5,6 +5,9 @@
 // Beside testscript's own commands a script may use:
 //
 //	copydir SRC DST          copy a folder; $REPO is the repository
+//	exits CODE COMMAND ARGS  run a command, which must end with that exit code
+//	shows FILE               compare stdout with FILE, where "..." stands for any
+//	                         lines and durations are not compared
 //	replace FILE OLD NEW     replace text in a file; OLD must be there
 //	makefile FILE MIB        make a file of so many MiB of letters
 //	jsonpath FILE PATH WANT  compare one value of a JSON file, such as
