@@ -26,7 +26,7 @@ func asked(text string) Request {
 	return Request{Messages: []Message{{Role: RoleUser, Parts: agent.Text(text).Parts}}}
 }
 
-// response collects a call: its chunks but the last, and the last.
+// collect returns what a call yielded: its chunks but the last, and the last.
 func collect(seq iter.Seq2[Chunk, error]) (chunks []Chunk, done *Done, err error) {
 	for c, e := range seq {
 		if e != nil {
@@ -200,11 +200,7 @@ func TestWithoutARuleItSearchesAndAnswersWithSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req := asked("When do the gates of the harbour open?")
-	req.Tools = []agent.Definition{{
-		Name: "guide_search", Retrieval: true,
-		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`),
-	}}
+	req := searching()
 	chunks, done, err := collect(m.Stream(t.Context(), req))
 	if err != nil || len(done.Message.Calls) != 1 || len(chunks) != 0 {
 		t.Fatalf("the first response is %+v with %q, %v", done, chunks, err)
@@ -372,4 +368,44 @@ func collectWords(text string) []string {
 		list = append(list, w)
 	}
 	return list
+}
+
+// searching is a request that a search tool may help with.
+func searching() Request {
+	req := asked("When do the gates of the harbour open?")
+	req.Tools = []agent.Definition{{
+		Name: "guide_search", Retrieval: true,
+		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`),
+	}}
+	return req
+}
+
+func BenchmarkOfflineSearch(b *testing.B) { benchmarkOffline(b, searching()) }
+
+func BenchmarkOfflineAnswer(b *testing.B) {
+	found := agent.TextResult("found")
+	for i := range 5 {
+		found.Passages = append(found.Passages, agent.Passage{
+			Text:   strings.Repeat("The gates of the harbour open at six in the morning. Boats leave when the tide allows it. ", 5),
+			Source: "guide/gates.md", Score: 0.9 - float64(i)/10,
+		})
+	}
+	req := searching()
+	req.Messages = append(req.Messages,
+		Message{Role: RoleAssistant, Calls: []Call{{ID: "a", Name: "guide_search"}}},
+		Message{Role: RoleTool, Results: []Result{{CallID: "a", Name: "guide_search", Result: found}}})
+	benchmarkOffline(b, req)
+}
+
+func benchmarkOffline(b *testing.B, req Request) {
+	m, err := Open(testEnv()).Model(&config.Model{Provider: config.ProviderOffline, Name: "built-in"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := collect(m.Stream(b.Context(), req)); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -22,6 +22,9 @@
 // has been answered is never thrown away. A response that was cut at max_tokens
 // is an answer, and StopReason says that it was cut.
 //
+// A deadline, of a model call or of the turn, is an error. It runs on while the
+// reader takes its time: who reads slowly slows the model.
+//
 // # History
 //
 // After a turn that was cancelled or failed, the person's message stays, and

@@ -80,6 +80,7 @@ func (l Limits) tighten(s agent.Limits) Limits {
 // Backend is an agent that runs on the loop.
 type Backend struct {
 	options  Options
+	names    names
 	answer   *schema.Schema // nil when no value is asked for
 	sessions turn.Sessions
 }
@@ -90,17 +91,25 @@ func New(o Options) (*Backend, error) {
 		o.Limits.MaxTurns = DefaultMaxTurns
 	}
 	b := &Backend{options: o}
-	if err := b.checkCost(o.Limits); err != nil {
+	if err := b.prepare(); err != nil {
 		return nil, &agent.BackendInitError{Backend: o.Backend, Err: err}
 	}
-	if len(o.Schema) > 0 {
-		s, err := schema.Compile(o.Schema)
-		if err != nil {
-			return nil, &agent.BackendInitError{Backend: o.Backend, Err: fmt.Errorf("response_format: %w", err)}
-		}
-		b.answer = s
-	}
 	return b, nil
+}
+
+// prepare makes ready what every session shares.
+func (b *Backend) prepare() (err error) {
+	o := b.options
+	if err := b.checkCost(o.Limits); err != nil {
+		return err
+	}
+	if len(o.Schema) > 0 {
+		if b.answer, err = schema.Compile(o.Schema); err != nil {
+			return fmt.Errorf("response_format: %w", err)
+		}
+	}
+	b.names, err = newNames(o.Tools.Definitions(), o.WireName)
+	return err
 }
 
 // checkCost refuses a cost limit that could not be kept.
@@ -133,7 +142,7 @@ func (b *Backend) NewSession(_ context.Context, opts agent.SessionOptions) (agen
 func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
 	s := &session{
 		backend: b, id: opts.ID, approver: opts.Approver,
-		tools:  b.options.Tools,
+		tools: b.options.Tools, names: b.names,
 		limits: b.options.Limits.tighten(opts.Limits),
 	}
 	if s.id == "" {
@@ -151,6 +160,9 @@ func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
 			return nil, fmt.Errorf("add the caller's tools: %w", err)
 		}
 		s.tools = wider
+		if s.names, err = newNames(wider.Definitions(), b.options.WireName); err != nil {
+			return nil, err
+		}
 	}
 	turns := 0
 	if len(opts.Resume) > 0 {
@@ -160,7 +172,6 @@ func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
 		}
 		s.history, s.spentUSD, turns = snap.Messages, snap.SpentUSD, snap.Turns
 	}
-	s.names = newNames(s.tools.Definitions(), b.options.WireName)
 	s.sequencer = turn.NewSequencer(b.options.Backend, b.options.Env.Now, s.limits.Turn, turns)
 	if err := b.sessions.Add(s); err != nil {
 		return nil, err

@@ -202,6 +202,33 @@ func TestTheModelIsGivenTheWholeHistory(t *testing.T) {
 	}
 }
 
+func TestToolsThatWouldLookAlikeAreRefused(t *testing.T) {
+	set, with := newToolSet(t, echoTool{})
+	b, err := New(Options{
+		Env: testEnv(), Backend: "agent_framework", Model: &fakeModel{}, Tools: set, WithTools: with,
+		WireName: func(string) string { return "same" },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.NewSession(t.Context(), agent.SessionOptions{Tools: []agent.Tool{renamed{echoTool{}, "other"}}})
+	if err == nil || !strings.Contains(err.Error(), "lookup") || !strings.Contains(err.Error(), "other") || !strings.Contains(err.Error(), "same") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// renamed is a tool under another name.
+type renamed struct {
+	agent.Tool
+	name string
+}
+
+func (r renamed) Definition() agent.Definition {
+	d := r.Tool.Definition()
+	d.Name = r.name
+	return d
+}
+
 func TestACancelledCallHasAResultInTheHistory(t *testing.T) {
 	model := &fakeModel{respond: func(req llm.Request) llm.Done {
 		if len(req.Messages) == 1 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 
@@ -39,7 +40,7 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 		if err := s.readable(m); err != nil {
 			return agent.TurnFinished{}, err
 		}
-		s.history = append(s.history, llm.Message{Role: llm.RoleUser, Parts: m.Parts})
+		s.history = append(s.history, llm.Message{Role: llm.RoleUser, Parts: slices.Clone(m.Parts)})
 		r := &run{session: s, turn: t}
 		return r.run(ctx)
 	})
