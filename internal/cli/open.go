@@ -66,7 +66,17 @@ func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 
 // open opens a loaded agent. What is being waited for goes to stderr.
 func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) (*openedAgent, error) {
-	set, err := tool.New(a.env)
+	progress := &indexProgress{w: a.Stderr, terminal: a.StderrTerminal && a.escapes(), quiet: a.quiet}
+	set, err := tool.Open(ctx, a.env, loaded, tool.Options{
+		Getenv: func(name string) string {
+			value, _ := a.getenv(name)
+			return value
+		},
+		ForceIngest: opts.forceIngest,
+		Progress:    progress.report,
+		OnWait:      progress.say,
+	})
+	progress.done()
 	if err != nil {
 		return nil, fmt.Errorf("open the tools of %s: %w", loaded.File, err)
 	}
