@@ -22,22 +22,27 @@ const (
 	ContextWeight = 0.5
 	// QuestionWeight is what a word counts that stands in the question a unit
 	// answers: someone has asked the same before.
-	QuestionWeight = 0.8
+	QuestionWeight = 0.9
+	// LeaningWeight is what a unit's overlap counts that begins with a pronoun: a
+	// reader who does not see the sentence before will wonder who "it" is.
+	LeaningWeight = 0.8
 	// EarlierWeight is what a word of the turn before counts beside one of this
 	// turn: it says what the talk is about, this turn says what is wanted.
 	EarlierWeight = 0.5
-	// AbsentWeight is what a word that no unit has weighs, as a share of the
-	// mean of those that occur.
+	// AbsentWeight is what a word that no unit has weighs, as a share of what it
+	// would weigh if one had it. It cannot tell units apart, but a question full
+	// of such words is about something else.
 	AbsentWeight = 0.5
-	// LeastOverlap is the overlap below which nothing was found.
-	LeastOverlap = 0.3
+	// LeastOverlap is the overlap below which nothing was found. People tell
+	// stories around their question; a quarter is enough.
+	LeastOverlap = 0.25
 	// LeastOverlapOfOne is the same where the overlap rests on one word of
-	// several: one shared word is often chance. It lets one word of two pass,
-	// and not one of three.
+	// several: one shared word is often chance. It lets a rare word of two pass,
+	// not a common one, and not one of three.
 	LeastOverlapOfOne = 0.55
 	// RelativeOverlap is how much of the best unit's overlap another needs to be
 	// said beside it.
-	RelativeOverlap = 0.7
+	RelativeOverlap = 0.75
 	// SameWords is the share of words two units have in common above which they
 	// say the same.
 	SameWords = 0.7
@@ -133,24 +138,16 @@ func (q *query) in(text string) set {
 // weigh sets the weight of each term by how many of the units have it.
 func (q *query) weigh(units []candidate) {
 	q.weight = make([]float64, len(q.index))
-	present, sum := 0, 0.0
 	for i := range q.weight {
 		n := 0
-		for _, u := range units {
-			if u.own&(1<<i) != 0 {
+		for _, c := range units {
+			if c.own&(1<<i) != 0 {
 				n++
 			}
 		}
-		if n == 0 && !inContext(units, i) {
-			continue
-		}
 		q.weight[i] = math.Log(1 + float64(len(units))/float64(1+n))
-		present++
-		sum += q.weight[i]
-	}
-	for i := range q.weight {
-		if q.weight[i] == 0 && present > 0 {
-			q.weight[i] = AbsentWeight * sum / float64(present)
+		if n == 0 && !inContext(units, i) {
+			q.weight[i] *= AbsentWeight
 		}
 		if q.now&(1<<i) == 0 {
 			q.weight[i] *= EarlierWeight
@@ -179,7 +176,9 @@ type candidate struct {
 	// own, asked and context are the terms in the unit, in the question it
 	// answers and in its context, each counted where it weighs most.
 	own, asked, context set
-	overlap             float64
+	// overlap is the share of the query's weight the unit has, and about the
+	// weight of what stands over it, whether the unit repeats it or not.
+	overlap, about float64
 }
 
 // has returns every term the unit has, wherever it stands.
@@ -190,12 +189,10 @@ func rank(now, earlier string, all []unit) answer {
 	q := newQuery(now, earlier)
 	list := make([]candidate, len(all))
 	for i, u := range all {
-		c := candidate{unit: u, own: q.in(u.text)}
-		c.asked = q.in(u.question) &^ c.own
+		c := candidate{unit: u, own: q.in(u.text), asked: q.in(u.question)}
 		for _, text := range u.context {
 			c.context |= q.in(text)
 		}
-		c.context &^= c.own | c.asked
 		if u.aside {
 			c.own, c.context = 0, c.own
 		}
@@ -211,9 +208,15 @@ func rank(now, earlier string, all []unit) answer {
 	})
 	for i := range list {
 		c := &list[i]
-		c.overlap = (q.sum(c.own) + QuestionWeight*q.sum(c.asked) + ContextWeight*q.sum(c.context)) / whole
+		c.about = q.sum(c.asked | c.context)
+		c.overlap = (q.sum(c.own) + QuestionWeight*q.sum(c.asked&^c.own) + ContextWeight*q.sum(c.context&^c.own&^c.asked)) / whole
+		if c.leans {
+			c.overlap *= LeaningWeight
+		}
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(b.overlap, a.overlap) })
+	slices.SortStableFunc(list, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.overlap, a.overlap), cmp.Compare(b.about, a.about))
+	})
 	if len(list) == 0 || !q.answers(list[0]) {
 		return answer{}
 	}
@@ -230,36 +233,21 @@ func (q *query) answers(best candidate) bool {
 
 func count(s set) int { return bits.OnesCount64(uint64(s)) }
 
-// choose returns the best unit and those worth saying beside it. Of equals,
-// what stands in the best one's passage comes first.
+// choose returns the best unit and those worth saying beside it.
 func choose(sorted []candidate) []candidate {
-	best := sorted[0]
-	slices.SortStableFunc(sorted, func(a, b candidate) int {
-		if c := cmp.Compare(b.overlap, a.overlap); c != 0 {
-			return c
-		}
-		return cmp.Compare(boolInt(a.passage != best.passage), boolInt(b.passage != best.passage))
-	})
 	var chosen []candidate
 	var said []map[string]bool
-	for _, u := range sorted {
-		if len(chosen) == MostSentences || u.overlap < RelativeOverlap*best.overlap {
+	for _, c := range sorted {
+		if len(chosen) == MostSentences || c.overlap < RelativeOverlap*sorted[0].overlap {
 			break
 		}
-		has := wordSet(u.text)
+		has := wordSet(c.text)
 		if slices.ContainsFunc(said, func(s map[string]bool) bool { return alike(s, has) }) {
 			continue
 		}
-		chosen, said = append(chosen, u), append(said, has)
+		chosen, said = append(chosen, c), append(said, has)
 	}
 	return chosen
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // inOrder leaves the units in order of relevance, but puts neighbours in one

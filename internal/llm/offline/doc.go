@@ -19,23 +19,23 @@
 // the question it follows, the words of its file's name. A question is context
 // and never an answer.
 //
-// A word of the query weighs ln(1 + N/(1+n)), where n of the N units hold it. A
-// word in no unit weighs half the mean of the others ([AbsentWeight]): it
-// cannot tell units apart, but a question full of such words is about something
-// else. A word of the turn before weighs half ([EarlierWeight]). The overlap of
-// a unit is the weight of the query's words in it, divided by the weight of all.
-// A word that stands only in the question the unit answers counts 0.8
+// A word of the query weighs ln(1 + N/(1+n)), where n of the N units hold it,
+// and half of that if neither a unit nor a context has it ([AbsentWeight]). A
+// word of the turn before weighs half ([EarlierWeight]). The overlap of a unit
+// is the weight of the query's words in it, divided by the weight of all. A word
+// that stands only in the question the unit answers counts 0.9
 // ([QuestionWeight]), one that stands only in the rest of its context half
-// ([ContextWeight]).
+// ([ContextWeight]). A unit that begins with a pronoun for something in the
+// sentence before has 0.8 of its overlap ([LeaningWeight]).
 //
 // The answer is the unit with the most overlap and up to two more
-// ([MostSentences]) that have at least 0.7 of it ([RelativeOverlap]) and do
+// ([MostSentences]) that have at least 0.75 of it ([RelativeOverlap]) and do
 // not repeat what was said ([SameWords]). Each is followed by its source in
-// brackets. They stand in order of relevance, but neighbours in one text stand as
-// they do there.
+// brackets. They stand in order of relevance, but neighbours in one text stand
+// as they do there.
 //
 // Nothing was found, and the answer is the one sentence [NothingFound], when
-// the best overlap is under 0.3 ([LeastOverlap]); when it rests on a single
+// the best overlap is under 0.25 ([LeastOverlap]); when it rests on a single
 // word of several and is under 0.55 ([LeastOverlapOfOne]); or when no word of
 // this turn occurs at all.
 //

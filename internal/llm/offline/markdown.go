@@ -147,10 +147,10 @@ func (b *block) endParagraph() {
 			b.leadIn = s
 			return
 		}
-		if i == len(all)-1 && !endsSentence(s) {
-			s = finished(s)
+		b.add(shortened(finished(s)))
+		if n := len(b.units); i > 0 && n > 0 {
+			b.units[n-1].leans = leansOnPronoun(s)
 		}
-		b.add(shortened(s))
 	}
 }
 
@@ -248,15 +248,18 @@ func (b *block) row(trimmed string) {
 		return
 	}
 	var record []pair
+	if len(cells) == 2 && strings.Join(b.header, "") == "" {
+		record = []pair{{cells[0], cells[1]}} // names on the left
+		cells = nil
+	}
 	for i, cell := range cells {
-		if cell == "" {
-			continue
-		}
 		key := ""
 		if i < len(b.header) {
 			key = b.header[i]
 		}
-		record = append(record, pair{key, cell})
+		if cell != "" {
+			record = append(record, pair{key, cell})
+		}
 	}
 	b.add(shortened(finished(joinPairs(record))))
 }
@@ -271,6 +274,9 @@ func splitRow(row string) []string {
 }
 
 func isDashes(cells []string) bool {
+	if !strings.Contains(cells[0], "-") {
+		return false
+	}
 	for _, c := range cells {
 		if strings.Trim(c, "-: ") != "" {
 			return false

@@ -104,6 +104,7 @@ func TestReadsWell(t *testing.T) {
 			"Swimming near ferries is forbidden."},
 		{"a table", "a.md", "| Boat | Length |\n|---|---:|\n| *Gull* | 7 m |\n| Tern | 9 m |\n", "how long is the tern",
 			"Boat: Tern, Length: 9 m."},
+		{"a table without a header", "a.md", "| | |\n|---|---|\n| Draught | 2 m |\n| Beam | 4 m |\n", "what is the beam", "Beam: 4 m."},
 		{"a heading is context", "a.md", "# Fuel\n\nThe pump is open until eight.\n\n# Water\n\nThe tap is open until ten.\n", "When is the water open?",
 			"The tap is open until ten."},
 		{"an underlined heading", "a.txt", "Fuel\n====\n\nThe pump is open until eight.\n\nWater\n-----\n\nThe tap is open until ten.\n", "When is the water open?",

@@ -85,6 +85,16 @@ func isAbbreviation(before string) bool {
 	return false
 }
 
+// leansOnPronoun reports whether the subject of a sentence is a pronoun.
+func leansOnPronoun(s string) bool {
+	first, _, _ := strings.Cut(s, " ")
+	switch first {
+	case "It", "They", "This", "These", "That", "Those", "He", "She", "Both", "Its", "Their":
+		return true
+	}
+	return false
+}
+
 // endsSentence reports whether s ends as a sentence does.
 func endsSentence(s string) bool {
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, `"'”’)]`))

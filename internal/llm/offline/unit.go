@@ -20,7 +20,10 @@ type unit struct {
 	context  []string
 	// aside says that the unit is the fields beside a text: they describe it
 	// more than they answer, and count as context does.
-	aside   bool
+	aside bool
+	// leans says that the unit begins with a pronoun for something in the
+	// sentence before it.
+	leans   bool
 	source  string
 	passage int // index of the passage
 	place   int // in the passage
