@@ -58,8 +58,8 @@ type RecordOptions struct {
 // Records returns the records of a file. The extension says what data is. A
 // file without records is an error.
 func Records(extension string, data []byte, opts RecordOptions) (Table, error) {
-	if !slices.Contains(RecordExtensions(), extension) {
-		return Table{}, sayf("Unsupported file type: '%s'. Supported types: ['%s']", extension, strings.Join(RecordExtensions(), "', '"))
+	if err := CheckRecords(extension, opts); err != nil {
+		return Table{}, err
 	}
 	text, err := Text(data)
 	if err != nil {
@@ -85,6 +85,18 @@ func Records(extension string, data []byte, opts RecordOptions) (Table, error) {
 	return t, nil
 }
 
+// CheckRecords says when files of that extension have no records, or not with
+// these options.
+func CheckRecords(extension string, opts RecordOptions) error {
+	if !slices.Contains(RecordExtensions(), extension) {
+		return sayf("Unsupported file type: '%s'. Supported types: ['%s']", extension, strings.Join(RecordExtensions(), "', '"))
+	}
+	if extension == ".csv" && opts.Path != "" {
+		return errors.New("a .csv has no record_path; remove record_path")
+	}
+	return nil
+}
+
 // fieldNames returns the names that any of the records has.
 func fieldNames(records []Record) []string {
 	seen := map[string]bool{}
@@ -103,9 +115,6 @@ func fieldNames(records []Record) []string {
 // csvRecords reads a .csv. A row with more cells than columns would lose them,
 // and is an error unless they are blank.
 func csvRecords(text string, opts RecordOptions) (Table, error) {
-	if opts.Path != "" {
-		return Table{}, errors.New("is a .csv, which has no record_path; remove record_path")
-	}
 	t, err := parseCSV(text, opts.Delimiter)
 	if err != nil {
 		return Table{}, err

@@ -1,0 +1,187 @@
+package knowledge
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/durable"
+	"github.com/holodeck-go/holodeck/internal/embed"
+	"github.com/holodeck-go/holodeck/internal/knowledge/convert"
+	"github.com/holodeck-go/holodeck/internal/knowledge/store"
+)
+
+// Options says how a retrieval tool is opened. Its functions may be called from
+// the goroutine that opens or refreshes the tool.
+type Options struct {
+	// StateDir holds the indexes of the agent; empty means what
+	// durable.StateDir returns for the agent folder.
+	StateDir string
+	// Getenv is asked for HOLODECK_STATE_DIR; nil means that it is not set.
+	Getenv func(string) string
+	// ForceIngest makes the index anew, whatever is there.
+	ForceIngest bool
+	// Progress, if set, is told how many of the files that are to be indexed
+	// are done. It is not called when there is nothing to do.
+	Progress func(tool string, done, total int)
+	// OnWait, if set, is told once that another process is indexing.
+	OnWait func(message string)
+	// Limits bounds what a source may hold; its zero fields mean the defaults.
+	Limits Limits
+}
+
+// Limits bounds what a source may hold.
+type Limits struct {
+	// File bounds each file.
+	File convert.Limits
+	// Passages is the most passages of one tool: all are compared with each
+	// query, and their vectors are kept in memory.
+	Passages int
+}
+
+// DefaultLimits are 64 MiB a file, 256 MiB of text from it, and 250,000
+// passages.
+func DefaultLimits() Limits { return Limits{File: convert.DefaultLimits(), Passages: 250_000} }
+
+// orDefault returns l with its zero fields filled in.
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits()
+	if l.File.FileBytes == 0 {
+		l.File.FileBytes = d.File.FileBytes
+	}
+	if l.File.TextBytes == 0 {
+		l.File.TextBytes = d.File.TextBytes
+	}
+	if l.Passages == 0 {
+		l.Passages = d.Passages
+	}
+	return l
+}
+
+// Tool is an open retrieval tool. It is safe for concurrent use.
+type Tool interface {
+	agent.Tool
+
+	// Refresh brings the index up to date with the source. Searches meanwhile
+	// see the index as it was; when Refresh fails it stays so.
+	Refresh(ctx context.Context) error
+
+	// Stats describes the index that searches see.
+	Stats() Stats
+
+	// Close frees the index. It is idempotent; calls after it fail with a
+	// *agent.BackendSessionError.
+	Close() error
+}
+
+// Open brings the index of a retrieval tool up to date and opens it. The error
+// is an *agent.ToolError. When ctx is done, or the process is killed, the last
+// complete index stays.
+func Open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, emb embed.Embedder, opts Options) (Tool, error) {
+	v, err := open(ctx, env, a, t, emb, opts)
+	if err != nil {
+		return nil, &agent.ToolError{Tool: t.Base().Name + "_search", Err: err}
+	}
+	return v, nil
+}
+
+func open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, emb embed.Embedder, opts Options) (*Vectorstore, error) {
+	if !config.IsRetrieval(t) {
+		return nil, fmt.Errorf("a tool of type %s is not a retrieval tool", t.Base().Type)
+	}
+	s, problems := newSettings(a, t)
+	for _, p := range problems {
+		if p.Code != config.CodeNoEffect {
+			return nil, refusal(p)
+		}
+	}
+	if s.dimensions != 0 && s.dimensions != emb.Dimensions() && !a.Offline {
+		return nil, fmt.Errorf("embedding_dimensions is %d, but the vectors of %s have %d; remove the key or make them equal",
+			s.dimensions, emb.Model(), emb.Dimensions())
+	}
+	if s.kind == config.ToolHierarchical {
+		env.Log.Info("hierarchical_document is searched as plain documents offline", "tool", s.name)
+	}
+	kept, err := openStore(a, s, opts)
+	if err != nil {
+		return nil, err
+	}
+	v := &Vectorstore{
+		settings: s, backend: string(a.Runtime), agentDir: a.Dir, env: env, embedder: emb, store: kept,
+		progress: opts.Progress, onWait: opts.OnWait, limits: opts.Limits.orDefault(),
+	}
+	if err := v.refresh(ctx, opts.ForceIngest); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// refusal returns a problem as an error. What opens an agent prints no
+// positions, so the key is named.
+func refusal(p config.Problem) error {
+	text := p.Text
+	if i := strings.LastIndexByte(p.Path, '.'); p.Path != "" {
+		text = p.Path[i+1:] + ": " + text
+	}
+	if p.Hint != "" {
+		text += "; " + p.Hint
+	}
+	return errors.New(text)
+}
+
+// openStore returns where the tool's index is kept.
+func openStore(a *config.Agent, s settings, opts Options) (store.Store, error) {
+	if s.inMemory {
+		return store.NewMemory(), nil
+	}
+	state := opts.StateDir
+	if state == "" {
+		getenv := opts.Getenv
+		if getenv == nil {
+			getenv = func(string) string { return "" }
+		}
+		var err error
+		if state, err = durable.StateDir(a.Dir, getenv); err != nil {
+			return nil, err
+		}
+	}
+	// Agent files in one folder may have tools of one name.
+	file := strings.TrimSuffix(filepath.Base(a.File), filepath.Ext(a.File))
+	return store.NewLocal(filepath.Join(state, "index", folderName(s.name), folderName(file))), nil
+}
+
+// folderName returns name as a folder that is its own on every system. Some
+// file systems do not tell upper from lower case or refuse names, and then a
+// hash makes the difference.
+func folderName(name string) string {
+	plain := strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_', r == '-':
+			return r
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, name)
+	if plain == name && name != "" && !reservedOnWindows(name) {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return plain + "-" + hex.EncodeToString(sum[:4])
+}
+
+// reservedOnWindows reports whether a lower-case name is a device there.
+func reservedOnWindows(name string) bool {
+	switch name {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	device := strings.HasPrefix(name, "com") || strings.HasPrefix(name, "lpt")
+	return device && len(name) == len("com1")
+}

@@ -1,0 +1,190 @@
+package knowledge
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holodeck-go/holodeck/internal/knowledge/convert"
+	"github.com/holodeck-go/holodeck/internal/knowledge/index"
+	"github.com/holodeck-go/holodeck/internal/knowledge/store"
+)
+
+// settling is how old a file must be for its time stamp to tell of a change:
+// the coarsest stamps of file systems in use are two seconds.
+const settling = 2 * time.Second
+
+// loaded is a stored state with its words parsed, part by part.
+type loaded struct {
+	store.State
+	words []*index.Segment
+}
+
+// load returns the state that was committed last. Besides what store.Load
+// says, damaged words are a store.ErrUnusable.
+func (v *Vectorstore) load(ctx context.Context) (loaded, error) {
+	state, err := v.store.Load(ctx)
+	if err != nil {
+		return loaded{}, err
+	}
+	l := loaded{State: state}
+	for _, source := range state.Sources {
+		for _, part := range source.Parts {
+			words, err := index.ParseSegment(part.Words)
+			if err == nil && words.Len() != len(part.Passages) {
+				err = fmt.Errorf("words of %d passages, want %d", words.Len(), len(part.Passages))
+			}
+			if err != nil {
+				return loaded{}, fmt.Errorf("%w: %s: %w", store.ErrUnusable, source.Path, err)
+			}
+			l.words = append(l.words, words)
+		}
+	}
+	return l, nil
+}
+
+// plan is what must be done to bring an index up to date.
+type plan struct {
+	source *walk
+	have   loaded // the index the plan is for
+	reset  bool   // everything is made anew
+	fresh  bool   // and nothing that is there is used again
+	reason string // why, when there was an index before
+	put    []sourceFile
+	added  int // how many of put are new
+	remove []string
+	touch  []touched
+	// unchanged counts the files whose content is that of the index.
+	unchanged int
+}
+
+// touched is a file that has another time stamp than the index says, and the
+// same content.
+type touched struct {
+	file sourceFile
+	hash [sha256.Size]byte
+}
+
+// upToDate reports whether the passages of the index are those of the source.
+func (p *plan) upToDate() bool { return !p.reset && len(p.put)+len(p.remove) == 0 }
+
+// plan compares the source with the index. With force, everything is to be
+// made anew.
+func (v *Vectorstore) plan(ctx context.Context, force bool) (*plan, error) {
+	source, err := collect(v.agentDir, v.settings.source, v.settings.path)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{source: source}
+	p.have, err = v.load(ctx)
+	switch have, want := p.have.Manifest, v.manifest(); {
+	case errors.Is(err, store.ErrEmpty):
+		p.reset = true
+	case errors.Is(err, store.ErrUnusable):
+		p.reset, p.reason = true, err.Error()
+	case err != nil:
+		return nil, err
+	case force:
+		p.reset, p.fresh, p.reason = true, true, "it was asked for"
+	case have.Embedder != want.Embedder || have.Dimensions != want.Dimensions:
+		p.reset = true
+		p.reason = fmt.Sprintf("the embedding model was %s (%d dimensions) and is %s (%d)",
+			have.Embedder, have.Dimensions, want.Embedder, want.Dimensions)
+	case have.Pipeline != want.Pipeline:
+		p.reset, p.reason = true, "the way sources are read or cut has changed"
+	}
+	if p.reset {
+		p.put, p.added = source.files, len(source.files)
+		return p, nil
+	}
+	return p, v.compare(ctx, p)
+}
+
+// manifest says how this tool makes its index.
+func (v *Vectorstore) manifest() store.Manifest {
+	return store.Manifest{Embedder: v.embedder.Model(), Dimensions: v.embedder.Dimensions(), Pipeline: v.settings.fingerprint()}
+}
+
+// compare fills in what differs between the source and the index.
+func (v *Vectorstore) compare(ctx context.Context, p *plan) error {
+	left := make(map[string]store.File, len(p.have.Sources))
+	for _, s := range p.have.Sources {
+		left[s.Path] = s.File
+	}
+	var problems problemList
+	for _, f := range p.source.files {
+		if ctx.Err() != nil {
+			return fmt.Errorf("compare source %s with its index: %w", v.settings.source, context.Cause(ctx))
+		}
+		have, ok := left[f.name]
+		delete(left, f.name)
+		switch {
+		case !ok:
+			p.put = append(p.put, f)
+			p.added++
+		case have.Size != f.info.Size():
+			p.put = append(p.put, f)
+		case have.Modified != 0 && have.Modified == f.info.ModTime().UnixNano():
+			p.unchanged++
+		default:
+			data, err := convert.ReadFile(f.path, v.limits.File)
+			if err != nil {
+				problems.add(f.name, err)
+				continue
+			}
+			if hash := sha256.Sum256(data); hash == have.Hash {
+				p.touch = append(p.touch, touched{f, hash})
+				p.unchanged++
+			} else {
+				p.put = append(p.put, f)
+			}
+		}
+	}
+	for _, s := range p.have.Sources { // in order, unlike the map
+		if _, gone := left[s.Path]; gone {
+			p.remove = append(p.remove, s.Path)
+		}
+	}
+	return problems.of(v.settings.source)
+}
+
+// replaced reports which sources of the index the plan takes away or replaces.
+func (p *plan) replaced() func(path string) bool {
+	paths := map[string]bool{}
+	for _, f := range p.put {
+		paths[f.name] = true
+	}
+	for _, path := range p.remove {
+		paths[path] = true
+	}
+	return func(path string) bool { return p.reset || paths[path] }
+}
+
+// stamps returns what the index is to know of the touched files, where it
+// differs from what have says.
+func (p *plan) stamps(have []store.Source, lease store.Lease) []store.File {
+	stored := make(map[string]store.File, len(have))
+	for _, s := range have {
+		stored[s.Path] = s.File
+	}
+	var files []store.File
+	for _, t := range p.touch {
+		f := stamp(t.file, t.hash, lease)
+		if old, ok := stored[f.Path]; ok && old.Hash == f.Hash && old != f {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// stamp identifies a file and its content. A file so young that it can change
+// without a new time stamp has none.
+func stamp(f sourceFile, hash [sha256.Size]byte, lease store.Lease) store.File {
+	id := store.File{Path: f.name, Size: f.info.Size(), Hash: hash}
+	if f.info.ModTime().Before(lease.Began.Add(-settling)) {
+		id.Modified = f.info.ModTime().UnixNano()
+	}
+	return id
+}
