@@ -7,6 +7,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/eval"
+	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/testrun"
 )
@@ -47,7 +48,7 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 // what could not be decoded is absent from it.
 func rooms() []func(*config.Agent) []config.Problem {
 	return []func(*config.Agent) []config.Problem{
-		llm.Check, backend.Check, embed.Check, eval.Check, testrun.Check,
+		llm.Check, backend.Check, knowledge.Check, embed.Check, eval.Check, testrun.Check,
 	}
 }
 
