@@ -26,8 +26,8 @@ type Process struct {
 	Stdout, Stderr io.Writer
 	Environ        []string // as os.Environ
 	Home, WorkDir  string   // the user's home and the working folder, absolute
-	// Terminal says that Stdout and Stderr are terminals: colours and moving
-	// lines are welcome there.
+	// These say that Stdout and Stderr are terminals: colours and moving lines
+	// are welcome there.
 	StdoutTerminal, StderrTerminal bool
 }
 
@@ -42,10 +42,12 @@ func System(version string) Process {
 		Version: version,
 		Stdin:   os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Environ: os.Environ(), Home: home, WorkDir: workdir,
-		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
-		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		StdoutTerminal: isTerminal(os.Stdout), StderrTerminal: isTerminal(os.Stderr),
 	}
 }
+
+// isTerminal reports whether f is a terminal that obeys escape sequences.
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) && enableEscapes(f) }
 
 // app is what the commands share: the process, the environment handed to every
 // Open, and the flags of the root command.

@@ -190,6 +190,7 @@ func TestResponsePath(t *testing.T) {
 		{"key of a list", "items.price", doc, "x", eval.Fail},
 		{"index of an object", "items[0].price[0]", doc, "x", eval.Fail},
 		{"not one value", "items[0]", doc, "x", eval.Fail},
+		{"another value", "items[0].price", doc, "6", eval.Fail},
 		{"list on top", "name", `[1]`, "x", eval.Fail},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -214,6 +214,9 @@ func (m *Metric) Evaluate(ctx context.Context, in Input) Outcome {
 		out.Reason = err.Error()
 		return out
 	}
+	if m.path != nil && s.reason != "" {
+		s.reason += fmt.Sprintf(" (%s of the answer is %s)", m.path.text, excerpt(answer))
+	}
 	return m.scored(s)
 }
 

@@ -58,7 +58,7 @@ func (c contains) score(_ context.Context, answer, truth string) (score, error) 
 	if strings.Contains(c.apply(answer), want) {
 		return score{value: 1, pass: true}, nil
 	}
-	return score{reason: fmt.Sprintf("%s does not stand in the answer %s", excerpt(truth), excerpt(answer))}, nil
+	return score{reason: fmt.Sprintf("%s is not in the answer", excerpt(truth))}, nil
 }
 
 // excerptLen is how many runes of a text a reason quotes.
