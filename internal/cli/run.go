@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -278,23 +280,16 @@ func (p *textPresenter) end(r agent.Result, failed error) error {
 	return p.sources(r)
 }
 
-// sources lists where the answer comes from: the sources it names, or, when it
-// names none, those of everything that was found.
+// sources lists where the answer comes from: the sources it names, in the order
+// in which it names them, or, when it names none, those of everything that was
+// found. They stand under the answer, but beside one that is a value: that is
+// for a program to read.
 func (p *textPresenter) sources(r agent.Result) error {
-	var cited, found []string
-	seen := map[string]bool{}
-	for _, result := range r.ToolResults {
-		for _, passage := range result.Passages {
-			if seen[passage.Source] || passage.Source == "" {
-				continue
-			}
-			seen[passage.Source] = true
-			found = append(found, passage.Source)
-			if strings.Contains(r.Response, passage.Source) {
-				cited = append(cited, passage.Source)
-			}
-		}
-	}
+	found := foundSources(r)
+	cited := slices.DeleteFunc(slices.Clone(found), func(source string) bool { return !strings.Contains(r.Response, source) })
+	slices.SortStableFunc(cited, func(a, b string) int {
+		return cmp.Compare(strings.Index(r.Response, a), strings.Index(r.Response, b))
+	})
 	heading, list := "Sources:", cited
 	if len(cited) == 0 {
 		heading, list = "Found, but not cited:", found
@@ -302,8 +297,31 @@ func (p *textPresenter) sources(r agent.Result) error {
 	if len(list) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(p.out, "\n%s\n  %s\n", heading, strings.Join(list, "\n  "))
+	text := fmt.Sprintf("%s\n  %s", heading, strings.Join(list, "\n  "))
+	if r.Structured != nil {
+		p.note("%s", text)
+		return nil
+	}
+	_, err := fmt.Fprintf(p.out, "\n%s\n", text)
 	return err
+}
+
+// foundSources returns the sources of what the turn's searches found, each
+// once, in the order of the calls.
+func foundSources(r agent.Result) []string {
+	passages := map[string][]agent.Passage{}
+	for _, result := range r.ToolResults {
+		passages[result.CallID] = result.Passages
+	}
+	var list []string
+	for _, call := range r.ToolCalls {
+		for _, passage := range passages[call.CallID] {
+			if passage.Source != "" && !slices.Contains(list, passage.Source) {
+				list = append(list, passage.Source)
+			}
+		}
+	}
+	return list
 }
 
 // printable returns text without the control characters by which a terminal is

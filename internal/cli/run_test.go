@@ -203,7 +203,12 @@ func TestTheSourcesStandUnderTheAnswer(t *testing.T) {
 		failed error
 		want   string
 	}{
-		"cited":            {finished("Yes [a.md]. No [b.md].", "a.md", "b.md", "a.md", "c.md"), nil, "Yes [a.md]. No [b.md].\n\nSources:\n  a.md\n  b.md\n"},
+		"cited":                      {finished("Yes [a.md]. No [b.md].", "a.md", "b.md", "a.md", "c.md"), nil, "Yes [a.md]. No [b.md].\n\nSources:\n  a.md\n  b.md\n"},
+		"in the order of the answer": {finished("No [b.md]. Yes [a.md].", "a.md", "b.md"), nil, "No [b.md]. Yes [a.md].\n\nSources:\n  b.md\n  a.md\n"},
+		"a value": {
+			append(finished(`{"a": "b.md"}`, "b.md")[:5], agent.TurnFinished{Response: `{"a": "b.md"}`, Structured: json.RawMessage(`{}`), StopReason: agent.StopEnd}),
+			nil, "{\"a\": \"b.md\"}\n",
+		},
 		"none cited":       {finished("Yes.", "a.md", "a.md", "b.md"), nil, "Yes.\n\nFound, but not cited:\n  a.md\n  b.md\n"},
 		"nothing searched": {finished("Yes."), nil, "Yes.\n"},
 		"failed":           {finished("Yes.", "a.md")[:4], errors.New("boom"), "Yes.\n"},
