@@ -187,7 +187,7 @@ func (p *jsonPresenter) end(r agent.Result, failed error) error {
 	if failed != nil {
 		r.IsError, r.ErrorReason = true, p.redactor.String(failed.Error())
 		if errors.Is(failed, context.Canceled) {
-			r.StopReason = agent.StopCancelled
+			r.StopReason, r.ErrorReason = agent.StopCancelled, "the turn was cancelled"
 		}
 	}
 	enc := json.NewEncoder(p.out)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 )
@@ -160,12 +161,19 @@ func TestRunPrintsEveryEventAsALine(t *testing.T) {
 }
 
 func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(interrupted{syscall.SIGINT})
-	stdout, _, code := runHere(t, ctx, "", "run", "AGENT", "hang", "--json")
-	if code != exitInterrupt {
-		t.Errorf("exit %d, want %d; stdout: %s", code, exitInterrupt, stdout)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		// The signal comes when the model waits for ever.
+		time.AfterFunc(time.Second, func() { cancel(interrupted{syscall.SIGINT}) })
+		stdout, _, code := runHere(t, ctx, "", "run", "AGENT", "hang", "--json")
+		var r agent.Result
+		if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != exitInterrupt {
+			t.Fatalf("exit %d, want %d; %v: %s", code, exitInterrupt, err, stdout)
+		}
+		if r.Response != "partial" || r.StopReason != agent.StopCancelled || !r.IsError {
+			t.Errorf("the result is %+v", r)
+		}
+	})
 }
 
 // finished is a turn that found passages of those sources and answered.
