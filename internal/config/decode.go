@@ -73,8 +73,8 @@ func show(n *node, isSecret bool) string {
 	return strconv.Quote(string(text))
 }
 
-// mismatch reports a value of the wrong kind.
-func (d *decoder) mismatch(n *node, at keyPath, want string, isSecret bool) {
+// mismatch reports a value of the wrong kind. It returns false.
+func (d *decoder) mismatch(n *node, at keyPath, want string, isSecret bool) bool {
 	hint := ""
 	var text string
 	switch n.kind {
@@ -89,91 +89,94 @@ func (d *decoder) mismatch(n *node, at keyPath, want string, isSecret bool) {
 		}
 	}
 	d.problem(n, at, CodeType, text, hint)
+	return false
 }
 
-// value decodes n into v.
-func (d *decoder) value(n *node, at keyPath, v reflect.Value, r rules) {
+// value decodes n into v. It reports whether v has a value: false means that n
+// does not fit, which is reported.
+func (d *decoder) value(n *node, at keyPath, v reflect.Value, r rules) bool {
+	if d.rep.settled[n] {
+		return false
+	}
 	t := v.Type()
 	if t.Kind() == reflect.Pointer {
-		if n.kind == kindNull {
-			v.SetZero()
-			return
-		}
 		p := reflect.New(t.Elem())
-		d.value(n, at, p.Elem(), r)
-		v.Set(p)
-		return
-	}
-	if (n.kind == kindText) && n.unresolved() {
-		d.rep.add(unsetProblem(n, at.String(), d.unset))
-		if t.Kind() == reflect.String && values(t) == nil {
-			v.SetString(n.text)
+		if n.kind == kindNull || !d.value(n, at, p.Elem(), r) {
+			v.SetZero()
+			return n.kind == kindNull
 		}
-		return
+		v.Set(p)
+		return true
+	}
+	if n.kind == kindText && n.unresolved() {
+		d.rep.add(unsetProblem(n, at.String(), d.unset))
+		if t.Kind() != reflect.String || values(t) != nil {
+			return false
+		}
+		v.SetString(n.text)
+		return true
 	}
 	switch t {
 	case secretType:
-		if text, ok := d.text(n, at, r, true); ok {
+		text, ok := d.text(n, at, r, true)
+		if ok {
 			v.Set(reflect.ValueOf(secret.New(text)))
 			if !r.hidden {
 				d.secrets = append(d.secrets, text)
 			}
 		}
-		return
+		return ok
 	case formatType:
-		d.format(n, at, v)
-		return
+		return d.format(n, at, v)
 	case expectedType:
-		d.expected(n, at, v)
-		return
+		return d.expected(n, at, v)
 	case oneOrMany:
 		if n.kind != kindList {
-			if text, ok := d.text(n, at, r, false); ok {
+			text, ok := d.text(n, at, r, false)
+			if ok {
 				v.Set(reflect.ValueOf(StringOrList{text}))
 			}
-			return
+			return ok
 		}
 	case anyType:
 		if got := d.free(n, at); got != nil {
 			v.Set(reflect.ValueOf(got))
 		}
-		return
+		return true
 	}
 	if vs := variants(t); vs != nil {
-		d.union(n, at, v, vs)
-		return
+		return d.union(n, at, v, vs)
 	}
 	if allowed := values(t); allowed != nil {
-		d.enum(n, at, v, allowed)
-		return
+		return d.enum(n, at, v, allowed)
 	}
 	switch t.Kind() {
 	case reflect.String:
-		if text, ok := d.text(n, at, r, false); ok {
+		text, ok := d.text(n, at, r, false)
+		if ok {
 			v.SetString(text)
 		}
+		return ok
 	case reflect.Bool:
-		d.boolean(n, at, v, r)
+		return d.boolean(n, at, v, r)
 	case reflect.Int:
-		d.integer(n, at, v, r)
+		return d.integer(n, at, v, r)
 	case reflect.Float64:
-		d.number(n, at, v, r)
+		return d.number(n, at, v, r)
 	case reflect.Slice:
-		d.list(n, at, v, r)
+		return d.list(n, at, v, r)
 	case reflect.Map:
-		d.dict(n, at, v, r)
+		return d.dict(n, at, v, r)
 	case reflect.Struct:
-		d.block(n, at, v, "")
-	default:
-		panic("config: no rule for " + t.String())
+		return d.block(n, at, v, "")
 	}
+	panic("config: no rule for " + t.String())
 }
 
 // text returns the text of a scalar that must be text.
 func (d *decoder) text(n *node, at keyPath, r rules, isSecret bool) (string, bool) {
 	if n.kind != kindText {
-		d.mismatch(n, at, "text", isSecret)
-		return "", false
+		return "", d.mismatch(n, at, "text", isSecret)
 	}
 	switch {
 	case r.nonblank && strings.TrimSpace(n.text) == "":
@@ -197,14 +200,13 @@ func isToolName(s string) bool {
 }
 
 // enum decodes one of a list of words.
-func (d *decoder) enum(n *node, at keyPath, v reflect.Value, allowed []string) {
+func (d *decoder) enum(n *node, at keyPath, v reflect.Value, allowed []string) bool {
 	if n.kind == kindList || n.kind == kindMap || n.kind == kindNull {
-		d.mismatch(n, at, "one of "+strings.Join(allowed, ", "), false)
-		return
+		return d.mismatch(n, at, "one of "+strings.Join(allowed, ", "), false)
 	}
 	if slices.Contains(allowed, n.text) {
 		v.SetString(n.text)
-		return
+		return true
 	}
 	list := strings.Join(allowed, ", ")
 	if v.Type() == reflect.TypeFor[Provider]() && len(d.profiles) > 0 {
@@ -220,17 +222,18 @@ func (d *decoder) enum(n *node, at keyPath, v reflect.Value, allowed []string) {
 		shown = strconv.Quote(n.text)
 	}
 	d.problem(n, at, CodeValue, fmt.Sprintf("%s is not one of %s", shown, list), hint)
+	return false
 }
 
 // boolean decodes true or false; the words of YAML 1.1 and 0 and 1 count, too,
 // unless the field is strict.
-func (d *decoder) boolean(n *node, at keyPath, v reflect.Value, r rules) {
+func (d *decoder) boolean(n *node, at keyPath, v reflect.Value, r rules) bool {
 	word := strings.ToLower(strings.TrimSpace(n.text))
 	substituted := n.plain && n.vars != nil // an unquoted ${VAR}
 	switch {
 	case n.kind == kindBool, substituted && (word == "true" || word == "false"):
 		v.SetBool(word == "true")
-		return
+		return true
 	case n.kind == kindText || n.kind == kindInt:
 		if r.strict {
 			break
@@ -238,43 +241,43 @@ func (d *decoder) boolean(n *node, at keyPath, v reflect.Value, r rules) {
 		switch word {
 		case "true", "yes", "on", "1", "y", "t":
 			v.SetBool(true)
-			return
+			return true
 		case "false", "no", "off", "0", "n", "f":
 			v.SetBool(false)
-			return
+			return true
 		}
 	}
-	d.mismatch(n, at, "true or false", false)
+	return d.mismatch(n, at, "true or false", false)
 }
 
 // integer decodes a whole number: an integer, a float without a fraction, or
 // text that is one of them.
-func (d *decoder) integer(n *node, at keyPath, v reflect.Value, r rules) {
+func (d *decoder) integer(n *node, at keyPath, v reflect.Value, r rules) bool {
 	text := strings.TrimSpace(n.text)
 	switch n.kind {
 	case kindInt, kindFloat, kindText:
 		if i, ok := parseInt(text); ok {
 			v.SetInt(i)
 			d.bounds(n, at, float64(i), r)
-			return
+			return true
 		}
 		if f, ok := parseFloat(text); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 			v.SetInt(int64(f))
 			d.bounds(n, at, f, r)
-			return
+			return true
 		}
 		reason := " is not a whole number"
 		if f, ok := parseFloat(text); ok && f == math.Trunc(f) {
 			reason = " is too large a number"
 		}
 		d.problem(n, at, CodeType, show(n, false)+reason, "")
-		return
+		return false
 	}
-	d.mismatch(n, at, "a whole number", false)
+	return d.mismatch(n, at, "a whole number", false)
 }
 
 // number decodes a finite number, or text that is one.
-func (d *decoder) number(n *node, at keyPath, v reflect.Value, r rules) {
+func (d *decoder) number(n *node, at keyPath, v reflect.Value, r rules) bool {
 	switch n.kind {
 	case kindInt, kindFloat, kindText:
 		f, ok := parseFloat(strings.TrimSpace(n.text))
@@ -292,10 +295,11 @@ func (d *decoder) number(n *node, at keyPath, v reflect.Value, r rules) {
 		default:
 			v.SetFloat(f)
 			d.bounds(n, at, f, r)
+			return true
 		}
-		return
+		return false
 	}
-	d.mismatch(n, at, "a number", false)
+	return d.mismatch(n, at, "a number", false)
 }
 
 // bounds reports a number out of its bounds.
@@ -320,13 +324,12 @@ func (d *decoder) bounds(n *node, at keyPath, f float64, r rules) {
 }
 
 // list decodes a list; rules of numbers and text are those of its elements.
-func (d *decoder) list(n *node, at keyPath, v reflect.Value, r rules) {
+func (d *decoder) list(n *node, at keyPath, v reflect.Value, r rules) bool {
 	if n.kind == kindNull {
-		return
+		return true
 	}
 	if n.kind != kindList {
-		d.mismatch(n, at, "a list", false)
-		return
+		return d.mismatch(n, at, "a list", false)
 	}
 	d.count(n, at, len(n.items), "entries", r)
 	r.minItems, r.maxItems = 0, 0 // of this list, not of lists in it
@@ -339,23 +342,21 @@ func (d *decoder) list(n *node, at keyPath, v reflect.Value, r rules) {
 			d.mismatch(item, at, "a value", false)
 			continue
 		}
-		d.value(item, at, elem, r)
-		if elem.Kind() == reflect.Interface && elem.IsNil() && elem.Type() != anyType {
-			continue // a union member that could not be told
+		if d.value(item, at, elem, r) {
+			out = reflect.Append(out, elem)
 		}
-		out = reflect.Append(out, elem)
 	}
 	v.Set(out)
+	return true
 }
 
 // dict decodes a mapping with keys of the user's choice.
-func (d *decoder) dict(n *node, at keyPath, v reflect.Value, r rules) {
+func (d *decoder) dict(n *node, at keyPath, v reflect.Value, r rules) bool {
 	if n.kind == kindNull {
-		return
+		return true
 	}
 	if n.kind != kindMap {
-		d.mismatch(n, at, "a mapping", false)
-		return
+		return d.mismatch(n, at, "a mapping", false)
 	}
 	d.count(n, at, len(n.fields), "keys", r)
 	r.minItems, r.maxItems = 0, 0 // of this mapping, not of mappings in it
@@ -368,10 +369,12 @@ func (d *decoder) dict(n *node, at keyPath, v reflect.Value, r rules) {
 			d.mismatch(f.value, at, "a value", false)
 			continue
 		}
-		d.value(f.value, at, elem, r)
-		out.SetMapIndex(reflect.ValueOf(f.key), elem)
+		if d.value(f.value, at, elem, r) {
+			out.SetMapIndex(reflect.ValueOf(f.key), elem)
+		}
 	}
 	v.Set(out)
+	return true
 }
 
 // count reports a list or mapping with too few or too many entries.
@@ -386,10 +389,9 @@ func (d *decoder) count(n *node, at keyPath, have int, what string, r rules) {
 
 // block decodes a section. The key named optional may be absent although its
 // rule says required.
-func (d *decoder) block(n *node, at keyPath, v reflect.Value, optional string) {
+func (d *decoder) block(n *node, at keyPath, v reflect.Value, optional string) bool {
 	if n.kind != kindMap {
-		d.mismatch(n, at, "a mapping", false)
-		return
+		return d.mismatch(n, at, "a mapping", false)
 	}
 	shape := d.shapes.of(v.Type())
 	base := at.String()
@@ -442,6 +444,7 @@ func (d *decoder) block(n *node, at keyPath, v reflect.Value, optional string) {
 		}
 		d.absent(fs, n, base, v)
 	}
+	return true
 }
 
 // key decodes the value of a known key and reports whether the user gave one.
@@ -535,7 +538,7 @@ func (d *decoder) unknown(f field, at keyPath, shape *blockShape, t reflect.Type
 
 // union decodes one of several section types. A wrong type key is one problem,
 // and the rest of the section is not looked at.
-func (d *decoder) union(n *node, at keyPath, v reflect.Value, vs []variant) {
+func (d *decoder) union(n *node, at keyPath, v reflect.Value, vs []variant) bool {
 	if n.kind != kindMap {
 		hint := ""
 		if n.kind == kindText && v.Type() == metricType && !n.unresolved() {
@@ -543,7 +546,7 @@ func (d *decoder) union(n *node, at keyPath, v reflect.Value, vs []variant) {
 		}
 		d.rep.add(Problem{Path: at.String(), Pos: n.pos(), Severity: SeverityError, Code: CodeType,
 			Text: fmt.Sprintf("is %s; it must be a mapping", n.kind), Hint: hint})
-		return
+		return false
 	}
 	names := make([]string, len(vs))
 	for i := range vs {
@@ -563,16 +566,16 @@ func (d *decoder) union(n *node, at keyPath, v reflect.Value, vs []variant) {
 		}
 	case t == nil || t.kind == kindNull:
 		d.problem(n, keyPath{base: at.String(), key: "type", index: -1}, CodeMissing, "is required", "one of "+strings.Join(names, ", "))
-		return
+		return false
 	case t.kind == kindText && t.unresolved():
 		d.rep.add(unsetProblem(t, keyPath{base: at.String(), key: "type", index: -1}.String(), d.unset))
-		return
+		return false
 	default:
 		typed := reflect.New(reflect.TypeFor[string]()).Elem()
-		d.enum(t, keyPath{base: at.String(), key: "type", index: -1}, typed, names)
-		if chosen = typed.String(); chosen == "" {
-			return
+		if !d.enum(t, keyPath{base: at.String(), key: "type", index: -1}, typed, names) {
+			return false
 		}
+		chosen = typed.String()
 	}
 	if n.get("type") == nil {
 		n = n.with("type", defaultNode(chosen)) // it is of this type although no key says so
@@ -584,35 +587,38 @@ func (d *decoder) union(n *node, at keyPath, v reflect.Value, vs []variant) {
 			v.Set(p)
 		}
 	}
+	return true
 }
 
 // expected decodes an expected tool: its name, or a section.
-func (d *decoder) expected(n *node, at keyPath, v reflect.Value) {
+func (d *decoder) expected(n *node, at keyPath, v reflect.Value) bool {
 	if n.kind == kindMap {
-		d.block(n, at, v, "")
-		return
+		return d.block(n, at, v, "")
 	}
 	text, ok := d.text(n, at, rules{nonblank: true}, false)
 	if !ok {
-		return
+		return false
 	}
 	org := &origin{path: at.String(), at: place{n.src, n.line, n.col}}
 	v.Set(reflect.ValueOf(ExpectedTool{Block: Block{org}, Name: text, Count: 1, Bare: true}))
+	return true
 }
 
 // format decodes a response format: a path, or the schema itself.
-func (d *decoder) format(n *node, at keyPath, v reflect.Value) {
+func (d *decoder) format(n *node, at keyPath, v reflect.Value) bool {
 	switch n.kind {
 	case kindText:
-		if text, ok := d.text(n, at, rules{nonblank: true}, false); ok {
+		text, ok := d.text(n, at, rules{nonblank: true}, false)
+		if ok {
 			v.Set(reflect.ValueOf(ResponseFormat{File: text}))
 		}
+		return ok
 	case kindMap:
 		schema, _ := d.free(n, at).(map[string]any)
 		v.Set(reflect.ValueOf(ResponseFormat{Schema: schema}))
-	default:
-		d.mismatch(n, at, "a JSON Schema or the path of a JSON file", false)
+		return true
 	}
+	return d.mismatch(n, at, "a JSON Schema or the path of a JSON file", false)
 }
 
 // free decodes a value of any shape as encoding/json would, except that whole

@@ -63,13 +63,13 @@ func joinByName(list, more *node) *node {
 
 // mapItems returns the list with every entry replaced by fn's result; the list
 // itself when nothing changed.
-func mapItems(list *node, fn func(*node) *node) *node {
+func mapItems(list *node, fn func(i int, item *node) *node) *node {
 	if list == nil || list.kind != kindList {
 		return list
 	}
 	var out *node
 	for i, item := range list.items {
-		got := fn(item)
+		got := fn(i, item)
 		if got == item {
 			continue
 		}
@@ -108,7 +108,7 @@ type merger struct {
 // agent returns the agent's tree with everything that config.yaml adds to it.
 func (m *merger) agent(root *node) *node {
 	metrics := func(list *node) *node {
-		return mapItems(list, func(metric *node) *node { return mapKey(metric, "model", m.model) })
+		return mapItems(list, func(_ int, metric *node) *node { return mapKey(metric, "model", m.model) })
 	}
 	withMetrics := func(n *node) *node { return mapKey(n, "evaluations", metrics) }
 
@@ -119,16 +119,20 @@ func (m *merger) agent(root *node) *node {
 	})
 	if m.settings.get("providers") != nil {
 		root = mapKey(root, "test_cases", func(list *node) *node {
-			return mapItems(list, func(c *node) *node {
-				return mapKey(withMetrics(c), "turns", func(turns *node) *node { return mapItems(turns, withMetrics) })
+			return mapItems(list, func(_ int, c *node) *node {
+				return mapKey(withMetrics(c), "turns", func(turns *node) *node {
+					return mapItems(turns, func(_ int, turn *node) *node { return withMetrics(turn) })
+				})
 			})
 		})
 	}
 	root = m.servers(root)
 	root = mapKey(root, "tools", func(list *node) *node {
-		return mapItems(list, func(tool *node) *node {
+		return mapItems(list, func(i int, tool *node) *node {
 			tool = mapKey(mapKey(tool, "context_model", m.model), "reranker_model", m.model)
-			return mapKey(tool, "database", m.database)
+			return mapKey(tool, "database", func(n *node) *node {
+				return m.database(n, fmt.Sprintf("tools[%d].database", i))
+			})
 		})
 	})
 	if deployment := m.settings.get("deployment"); deployment != nil && deployment.kind == kindMap {
@@ -159,7 +163,7 @@ func (m *merger) fill(n *node, embedding bool) *node {
 		case own == nil && builtin:
 			return mergeMaps(n, profileOf(named, embedding))
 		case own == nil || !own.isText():
-			m.rep.add(Problem{
+			m.rep.settle(provider, Problem{
 				Path: "providers." + provider.text + ".provider", Pos: named.pos(), Severity: SeverityError, Code: CodeMissing,
 				Text: "is required", Hint: "one of " + strings.Join(Provider("").Values(), ", "),
 			})
@@ -213,7 +217,7 @@ func (m *merger) servers(root *node) *node {
 	if servers == nil || servers.kind != kindList || len(servers.items) == 0 {
 		return root
 	}
-	typed := mapItems(servers, func(n *node) *node {
+	typed := mapItems(servers, func(_ int, n *node) *node {
 		if n.kind == kindMap && n.get("type") == nil {
 			return n.with("type", defaultNode(string(ToolMCP)))
 		}
@@ -229,14 +233,13 @@ func (m *merger) servers(root *node) *node {
 	return root.with("tools", joinByName(tools, typed))
 }
 
-// database replaces the name of a store by the store.
-func (m *merger) database(n *node) *node {
+// database replaces the name of a store, which stands at path, by the store.
+func (m *merger) database(n *node, path string) *node {
 	if n.kind != kindText || n.unresolved() {
 		return n
 	}
 	stores := m.settings.get("vectorstores")
 	store := stores.get(n.text)
-	none := &node{kind: kindNull, src: n.src, line: n.line, col: n.col}
 	if store == nil {
 		if n.text == string(DatabaseLocal) || n.text == string(DatabaseInMemory) {
 			provider := *n
@@ -251,15 +254,15 @@ func (m *merger) database(n *node) *node {
 				known = append(known, f.key)
 			}
 		}
-		m.rep.add(Problem{
-			Pos: n.pos(), Path: "database", Severity: SeverityError, Code: CodeReference,
+		m.rep.settle(n, Problem{
+			Pos: n.pos(), Path: path, Severity: SeverityError, Code: CodeReference,
 			Text: fmt.Sprintf("%s is not a store of config.yaml", show(n, false)),
 			Hint: didYouMean(n.text, known),
 		})
-		return none
+		return n
 	}
 	if store.kind != kindMap {
-		return none // reported where config.yaml is checked
+		return &node{kind: kindNull, src: n.src, line: n.line, col: n.col} // reported where config.yaml is checked
 	}
 	out := &node{kind: kindMap, text: n.text, src: n.src, line: n.line, col: n.col}
 	for _, f := range store.fields {

@@ -6,6 +6,16 @@ import "strings"
 type report struct {
 	problems []Problem
 	seen     map[seenKey]int // index in problems
+	settled  map[*node]bool  // values that were found wrong before they are decoded
+}
+
+// settle reports a problem of a value, which the decoder then passes over.
+func (r *report) settle(n *node, p Problem) {
+	if r.settled == nil {
+		r.settled = map[*node]bool{}
+	}
+	r.settled[n] = true
+	r.add(p)
 }
 
 // seenKey is what makes two problems the same although their paths differ: a

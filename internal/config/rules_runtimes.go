@@ -51,9 +51,6 @@ func (c *checker) claude(cl *Claude) {
 	}
 	for _, name := range sortedKeys(cl.Agents) {
 		sub := cl.Agents[name]
-		if sub.origin == nil {
-			continue // it was not a mapping
-		}
 		c.exactlyOne(sub.Block, "prompt", "prompt_file")
 		if sub.PromptFile == nil {
 			continue

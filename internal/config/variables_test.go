@@ -1,0 +1,169 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+func TestVariables(t *testing.T) {
+	environ := []string{"NAME=value", "EMPTY=", "COLON=a: b # c", "QUOTE=\"x", "NUMBER=7", "YES=yes", "KIND=offline", "NESTED=${NAME}"}
+	for _, tt := range []struct{ text, want string }{
+		{"${NAME}", "value"},
+		{"a ${NAME} b ${NAME}", "a value b value"},
+		{"${COLON}", "a: b # c"}, // a value never changes the structure
+		{"${QUOTE}", `"x`},
+		{"${NUMBER}", "7"}, // and text stays text
+		{"${EMPTY}x", "x"},
+		{"${UNSET:-default}", "default"},
+		{"${UNSET:-}x", "x"},
+		{"${EMPTY:-default}", "default"},
+		{"${NAME:-default}", "value"},
+		{"${UNSET:-http://localhost:8000}", "http://localhost:8000"},
+		{"$${NAME}", "${NAME}"},
+		{"$$${NAME}", "$${NAME}"},
+		{"$NAME", "$NAME"},
+		{"${1X} ${} ${a b} ${env:X}", "${1X} ${} ${a b} ${env:X}"},
+		{"${NESTED}", "${NAME}"}, // substituted once
+	} {
+		for _, form := range []string{"'%'", "|-\n  %"} {
+			dir := folder(t, map[string]string{"agent.yaml": head + "description: " + strings.Replace(form, "%", tt.text, 1) + "\n"})
+			agent := mustLoad(t, dir, config.Options{Environ: environ})
+			if *agent.Description != tt.want {
+				t.Errorf("%s reads as %q, want %q", tt.text, *agent.Description, tt.want)
+			}
+		}
+	}
+
+	t.Run("typed keys", func(t *testing.T) {
+		dir := folder(t, map[string]string{"agent.yaml": "name: a\ninstructions: {inline: Help.}\n" +
+			"model: {provider: '${KIND}', name: m, max_tokens: '${NUMBER}'}\nclaude:\n  web_search: '${YES}'\n  disable_default_hooks: ${ON:-false}\n"})
+		agent := mustLoad(t, dir, config.Options{Environ: environ})
+		if agent.Model.Provider != "offline" || *agent.Model.MaxTokens != 7 || !agent.Claude.WebSearch {
+			t.Errorf("provider %q, max_tokens %d, web_search %v", agent.Model.Provider, *agent.Model.MaxTokens, agent.Claude.WebSearch)
+		}
+	})
+	t.Run("not in comments and keys", func(t *testing.T) {
+		dir := folder(t, map[string]string{"agent.yaml": head + "# ${UNSET}\nclaude: {agents: {'${UNSET}': {description: d, prompt: p}}}\n"})
+		agent := mustLoad(t, dir, config.Options{Environ: environ})
+		if _, ok := agent.Claude.Agents["${UNSET}"]; !ok {
+			t.Errorf("agents = %v", agent.Claude.Agents)
+		}
+	})
+}
+
+func TestAllMissingVariablesAreNamedAtOnce(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"agent.yaml":  head + "description: ${ONE} ${TWO} ${ONE}\nclaude: {max_turns: '${THREE}'}\nx-unused: ${FOUR}\n# ${FIVE}\n",
+		"config.yaml": "providers: {other: {provider: openai, api_key: '${SIX}'}}\n",
+	})
+	_, problems := load(t, dir, config.Options{})
+	want(t, problems,
+		"agent.yaml:4:14: description: variables ONE, TWO are not set (set it in the environment or in a .env file beside the agent file, or write ${ONE:-default})",
+		"agent.yaml:5:21: claude.max_turns: variable THREE is not set (set it in the environment or in a .env file beside the agent file, or write ${THREE:-default})",
+		"config.yaml:1:48: warning: providers.other.api_key: variable SIX is not set (set it in the environment or in a .env file beside the agent file, or write ${SIX:-default})",
+	)
+}
+
+func TestAMissingVariableInAProfileInUseIsAnError(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"agent.yaml":  "name: a\ninstructions: {inline: Help.}\nmodel: {provider: fast}\n",
+		"config.yaml": "providers: {fast: {provider: openai, name: m, api_key: '${SIX}'}}\n",
+	})
+	_, problems := config.Load(dir, config.Options{WorkDir: dir})
+	if !config.HasErrors(problems) || len(problems) != 1 {
+		t.Error(problems)
+	}
+}
+
+func TestDotenvOrder(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"agent/agent.yaml":    head + "description: ${A} ${B} ${C} ${D}\n",
+		"agent/.env":          "A=agent\nexport B=\"agent\"\n",
+		"work/.env":           "A=work\nB=work\nC='work'\n",
+		"home/.holodeck/.env": "A=home\nB=home\nC=home\nD=home # a comment\n",
+	})
+	agent, problems := config.Load(dir+"/agent", config.Options{Environ: []string{"A=process"}, WorkDir: dir + "/work", Home: dir + "/home"})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if *agent.Description != "process agent work home" {
+		t.Errorf("description = %q", *agent.Description)
+	}
+}
+
+func TestABrokenDotenvIsAProblemThatShowsNoSecret(t *testing.T) {
+	dir := folder(t, map[string]string{"agent.yaml": head, ".env": "API_KEY=\"canary-canary\nX Y=1\n"})
+	_, problems := load(t, dir, config.Options{})
+	want(t, problems, ".env: is not a .env file (write one NAME=value a line, and close every quote)")
+}
+
+const canary = "canary-value-123"
+
+func TestSecretsAreKnownAndNeverShown(t *testing.T) {
+	for name, text := range map[string]string{
+		"a field that is secret":        "model: {provider: openai, name: m, api_key: canary-value-123}\n",
+		"a variable by its name":        "description: uses ${MY_TOKEN}\n",
+		"a key by its name":             "tools: [{type: vectorstore, name: kb, description: d, source: docs, database: {provider: qdrant, apiKey: canary-value-123}}]\n",
+		"the environment of a server":   "tools: [{type: mcp, name: s, description: d, command: npx, env: {PLAIN: canary-value-123}}]\n",
+		"headers":                       "tools: [{type: mcp, name: s, description: d, transport: http, url: 'https://example.com', headers: {X-Plain: canary-value-123}}]\n",
+		"the password of a URL":         "tools: [{type: vectorstore, name: kb, description: d, source: 'https://bob:canary-value-123@example.com/a.md'}]\n",
+		"a profile in config.yaml":      "",
+		"an enumeration":                "backend: ${MY_TOKEN}\n",
+		"a number":                      "claude: {max_turns: '${MY_TOKEN}'}\n",
+		"a secret in a longer text":     "backend: x-${MY_TOKEN}\n",
+		"a secret where a list belongs": "tools: ${MY_TOKEN}\n",
+		"an address":                    "tools: [{type: mcp, name: s, description: d, transport: http, url: '${MY_TOKEN}'}]\n",
+		"a file":                        "test_cases_file: ${MY_TOKEN}\n",
+		"a pattern":                     "test_cases: [{input: a, expected_tools: [{name: b, args: {c: {regex: '${MY_TOKEN}('}}}]}]\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc := head + text
+			if strings.HasPrefix(text, "model:") {
+				doc = "name: a\ninstructions: {inline: Help.}\n" + text
+			}
+			dir := folder(t, map[string]string{
+				"agent.yaml":  doc,
+				"docs/a.md":   "text",
+				"config.yaml": "providers: {spare: {provider: openai, name: m, api_key: canary-value-123}}\n",
+			})
+			agent, problems := load(t, dir, config.Options{Environ: []string{"MY_TOKEN=" + canary}})
+			if strings.Contains(strings.Join(problems, "\n"), canary) {
+				t.Errorf("a message shows the secret:\n%s", strings.Join(problems, "\n"))
+			}
+			if got := agent.Redactor.String("it is " + canary + "."); strings.Contains(got, canary) {
+				t.Errorf("the redactor does not know the secret: %s", got)
+			}
+			for _, s := range agent.Effective() {
+				if strings.Contains(string(mustJSON(t, s)), canary) {
+					t.Errorf("%s shows the secret: %v", s.Path, s.Value)
+				}
+			}
+		})
+	}
+}
+
+func TestShortSecretsAreMaskedInMessages(t *testing.T) {
+	dir := folder(t, map[string]string{"agent.yaml": head + "backend: ${TOKEN}\nclaude: {max_turns: '${TOKEN}'}\n"})
+	_, problems := load(t, dir, config.Options{Environ: []string{"TOKEN=hunter2"}})
+	if all := strings.Join(problems, "\n"); strings.Contains(all, "hunter2") || !strings.Contains(all, "[redacted]") {
+		t.Error(all)
+	}
+}
+
+func TestOrdinaryValuesAreNotTakenForSecrets(t *testing.T) {
+	dir := folder(t, map[string]string{"docs/a.md": "text", "agent.yaml": head + `
+google_adk: {output_key: final_answer}
+deployment:
+  registry: {url: registry.example.com, repository: a}
+  target: {provider: aws, aws: {region: eu-central-1}}
+  environment: {NODE_ENV: production}
+tools: [{type: vectorstore, name: kb, description: d, source: docs, keywords_note: x}]
+`})
+	agent, _ := load(t, dir, config.Options{Environ: []string{"KEYBOARD=international"}})
+	const text = "The final_answer for production with an international keyboard at postgres://localhost."
+	if got := agent.Redactor.String(text); got != text {
+		t.Errorf("redacted to %q", got)
+	}
+}
