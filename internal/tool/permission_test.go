@@ -174,7 +174,7 @@ func TestTheFilesTimeoutBoundsACall(t *testing.T) {
 }
 
 // waiting is a tool that answers when it is cancelled.
-type waiting struct{ answering }
+type waiting struct{}
 
 func (waiting) Definition() agent.Definition {
 	return agent.Definition{Name: "orders_search", Schema: json.RawMessage(`{}`)}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Bounds on what is one unit, in characters.
@@ -115,13 +116,8 @@ func (b *block) goesOn(last, text string) bool {
 	if b.lineByLine {
 		return false
 	}
-	for _, r := range text {
-		if unicode.IsLower(r) {
-			return true
-		}
-		break
-	}
-	return len(last) >= wrapped
+	first, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLower(first) || len(last) >= wrapped
 }
 
 // endParagraph cuts a paragraph into sentences. A single short line that does

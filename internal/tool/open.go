@@ -1,0 +1,133 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/embed"
+	"github.com/holodeck-go/holodeck/internal/knowledge"
+)
+
+// Options says how tools are opened. Its functions may be called from several
+// goroutines at once.
+type Options struct {
+	// Getenv is asked for variables that no agent file names, such as
+	// HOLODECK_STATE_DIR; nil means that none is set.
+	Getenv func(name string) string
+	// ForceIngest indexes the sources of search tools anew.
+	ForceIngest bool
+	// Progress, if set, is told how many files of a tool are indexed.
+	Progress func(tool string, done, total int)
+	// OnWait, if set, is told what is being waited for.
+	OnWait func(message string)
+}
+
+// Open opens every tool of an agent, side by side. When one cannot be opened
+// the others are closed, and the error, an *agent.ToolError, is that of the
+// first in the file that failed by itself. What was indexed by then stays. An
+// agent with hooks is refused.
+func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*Set, error) {
+	if len(a.Hooks) > 0 {
+		return nil, fmt.Errorf("%s: this build runs no hooks yet, and does not run an agent without the hooks it relies on; "+
+			"use --offline to leave them out", a.Hooks[0].Pos())
+	}
+	for _, t := range a.Tools {
+		if b := t.Base(); !canRun(t) {
+			return nil, &agent.ToolError{Tool: b.Name, Err: fmt.Errorf("%s: this build runs no tools of type %s yet; use --offline to leave it out", b.Pos(), b.Type)}
+		}
+	}
+	var embedder embed.Embedder
+	if slices.ContainsFunc(a.Tools, config.IsRetrieval) {
+		var err error
+		if embedder, err = openEmbedder(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	opened, err := openAll(ctx, a.Tools, func(ctx context.Context, t config.Tool) (openTool, error) {
+		return knowledge.Open(ctx, env, a, t, embedder, knowledge.Options{
+			Getenv: opts.Getenv, ForceIngest: opts.ForceIngest, Progress: opts.Progress, OnWait: opts.OnWait,
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := newSet(env, a)
+	members := make([]member, len(opened))
+	for i, t := range opened {
+		members[i] = memberOf(a.Tools[i], t)
+		s.closers = append(s.closers, t)
+	}
+	if err := s.add(members); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// openEmbedder opens the embedder that all search tools of an agent share.
+func openEmbedder(ctx context.Context, a *config.Agent) (embed.Embedder, error) {
+	choice, err := embed.Resolve(a)
+	if err != nil {
+		return nil, fmt.Errorf("choose an embedder: %w", err)
+	}
+	embedder, err := embed.Open(ctx, choice)
+	if err != nil {
+		return nil, fmt.Errorf("open the embedder: %w", err)
+	}
+	return embedder, nil
+}
+
+// openTool is a tool that Open opened, and closes.
+type openTool interface {
+	agent.Tool
+	io.Closer
+}
+
+// openAll opens tools side by side, in their order. The first failure cancels
+// the rest.
+func openAll(ctx context.Context, tools []config.Tool, open func(context.Context, config.Tool) (openTool, error)) ([]openTool, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	opened := make([]openTool, len(tools))
+	failed := make([]error, len(tools))
+	var wg sync.WaitGroup
+	for i, t := range tools {
+		wg.Go(func() {
+			if opened[i], failed[i] = open(ctx, t); failed[i] != nil {
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	err := firstCause(failed)
+	if err == nil {
+		return opened, nil
+	}
+	for i, t := range opened {
+		if failed[i] == nil {
+			err = errors.Join(err, t.Close())
+		}
+	}
+	return nil, err
+}
+
+// firstCause returns the first error that is not the echo of another's
+// cancellation, or else the first.
+func firstCause(errs []error) error {
+	var echo error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case !errors.Is(err, context.Canceled):
+			return err
+		case echo == nil:
+			echo = err
+		}
+	}
+	return echo
+}

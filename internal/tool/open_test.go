@@ -1,0 +1,117 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+func systemEnv() agent.Env { return agent.SystemEnv(slog.New(slog.DiscardHandler)) }
+
+func TestOpenSearches(t *testing.T) {
+	a := load(t, offlineModel+"permissions: {disallowed_tools: [orders_search]}")
+	if err := os.WriteFile(filepath.Join(a.Dir, "a.md"), []byte("The harbour is four metres deep."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var told atomic.Int32
+	s, err := Open(t.Context(), systemEnv(), a, Options{Progress: func(string, int, int) { told.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if defs := s.Definitions(); len(defs) != 1 || defs[0].Name != "docs_search" || !defs[0].Retrieval {
+		t.Errorf("Definitions = %+v", defs)
+	}
+	if told.Load() == 0 {
+		t.Error("no progress was told")
+	}
+	got := s.Call(t.Context(), Call{Name: "docs_search", Arguments: json.RawMessage(`{"query": "how deep is the harbour"}`)})
+	if got.Err != "" || len(got.Result.Passages) != 1 || got.Result.Passages[0].Source != "a.md" {
+		t.Errorf("Call = %+v", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name, yaml string
+		change     func(a *config.Agent)
+		want       string
+	}{
+		{"hooks", offlineModel + "hooks: [{event: PreToolUse, action: log}]", func(*config.Agent) {}, "this build runs no hooks yet"},
+		{"a kind it does not run", offlineModel, func(a *config.Agent) {
+			a.Tools = append(a.Tools, &config.PromptTool{ToolBase: config.ToolBase{Type: config.ToolPrompt, Name: "sum"}})
+		}, "this build runs no tools of type prompt yet; use --offline to leave it out"},
+		{"a provider without an embedder", openAIModel, func(*config.Agent) {}, "open the embedder: this build has no embedder for provider openai"},
+		{"a source that went away", offlineModel, func(a *config.Agent) { _ = os.Remove(filepath.Join(a.Dir, "a.md")) }, "docs_search"},
+		{"two tools of one name", offlineModel, func(a *config.Agent) { a.Tools[1].Base().Name = "docs" },
+			"tools[0] and tools[1] are both called docs_search; rename one of them"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := load(t, tt.yaml)
+			tt.change(a)
+			s, err := Open(t.Context(), systemEnv(), a, Options{})
+			if err == nil {
+				_ = s.Close()
+				t.Fatal("it opened")
+			}
+			if !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Open = %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+// closing is a tool that counts its closings.
+type closing struct {
+	answering
+	closed *atomic.Int32
+}
+
+func (c closing) Close() error { c.closed.Add(1); return nil }
+
+func TestOneToolThatFailsEndsTheOpeningOfAll(t *testing.T) {
+	tools := load(t, offlineModel).Tools
+	broken := errors.New("the source is gone")
+	var closed atomic.Int32
+	ready := make(chan struct{})
+	opened, err := openAll(t.Context(), append(tools, tools[0]), func(ctx context.Context, c config.Tool) (openTool, error) {
+		switch {
+		case c == tools[1]:
+			<-ready
+			return nil, broken
+		default:
+			select {
+			case ready <- struct{}{}: // this one opens, and then the second fails
+				return closing{closed: &closed}, nil
+			case <-ctx.Done(): // and this one is cancelled
+				return nil, ctx.Err()
+			}
+		}
+	})
+	if opened != nil || !errors.Is(err, broken) || errors.Is(err, context.Canceled) {
+		t.Errorf("openAll = %v, %v", opened, err)
+	}
+	if closed.Load() != 1 {
+		t.Errorf("%d tools were closed", closed.Load())
+	}
+}
+
+func TestOpenIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Open(ctx, systemEnv(), load(t, offlineModel), Options{})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Open = %v", err)
+	}
+}
