@@ -10,6 +10,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/testrun"
+	"github.com/holodeck-go/holodeck/internal/tool"
 )
 
 // Options says how an agent is loaded.
@@ -48,7 +49,7 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 // what could not be decoded is absent from it.
 func rooms() []func(*config.Agent) []config.Problem {
 	return []func(*config.Agent) []config.Problem{
-		llm.Check, backend.Check, knowledge.Check, embed.Check, eval.Check, testrun.Check,
+		llm.Check, backend.Check, tool.Check, knowledge.Check, embed.Check, eval.Check, testrun.Check,
 	}
 }
 
