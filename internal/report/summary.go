@@ -28,18 +28,23 @@ func (i ink) summary(s runs.Summary, opts Options) string {
 	if s.Failed > 0 {
 		fmt.Fprintf(&b, "  Failed: %d\n", s.Failed)
 	}
+	skips := skipped(s.Metrics)
 	if s.Unchecked > 0 {
-		fmt.Fprintf(&b, "  Unchecked: %d (no check applied; give such a case expected_tools, or a ground_truth and a metric)\n", s.Unchecked)
+		fmt.Fprintf(&b, "  Unchecked: %d", s.Unchecked)
+		if len(skips) == 0 { // otherwise the skips say why
+			b.WriteString(" (no check applied; give such a case expected_tools, or a ground_truth and a metric)")
+		}
+		b.WriteString("\n")
 	}
 	if left := s.Total - s.Finished(); left > 0 {
 		fmt.Fprintf(&b, "  Not finished: %d of %d\n", left, s.Total)
 	}
+	for _, line := range skips {
+		fmt.Fprintf(&b, "  Skipped: %s\n", line)
+	}
 	for _, m := range s.Metrics {
 		if opts.Verbose && m.Cases > 0 {
 			fmt.Fprintf(&b, "  %s: %.2f on average over %d\n", printable(m.Name), m.Mean, m.Cases)
-		}
-		if m.Skipped > 0 {
-			fmt.Fprintf(&b, "  Skipped: %s, %d× (%s)\n", printable(m.Name), m.Skipped, reason(m.SkipReason))
 		}
 	}
 	if opts.Verbose {
@@ -60,4 +65,29 @@ func passRate(s runs.Summary) string {
 		return "nothing was checked"
 	}
 	return fmt.Sprintf("%d/%d passed (%.1f%%)", s.Passed, checked, 100*float64(s.Passed)/float64(checked))
+}
+
+// skipped tells of the metrics that were skipped, one line for each reason.
+func skipped(metrics []runs.MetricSummary) []string {
+	var (
+		reasons []string
+		names   = map[string][]string{}
+		times   = map[string]int{}
+	)
+	for _, m := range metrics {
+		if m.Skipped == 0 {
+			continue
+		}
+		why := reason(m.SkipReason)
+		if times[why] == 0 {
+			reasons = append(reasons, why)
+		}
+		names[why] = append(names[why], printable(m.Name))
+		times[why] += m.Skipped
+	}
+	lines := make([]string, len(reasons))
+	for i, why := range reasons {
+		lines[i] = fmt.Sprintf("%s (%d×, %s)", strings.Join(names[why], ", "), times[why], why)
+	}
+	return lines
 }

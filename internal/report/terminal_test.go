@@ -105,7 +105,7 @@ Failures
 `
 
 const plainCounts = `  Failed: 2
-  Unchecked: 1 (no check applied; give such a case expected_tools, or a ground_truth and a metric)
+  Unchecked: 1
 `
 
 func TestPlainLines(t *testing.T) {
@@ -116,7 +116,7 @@ func TestPlainLines(t *testing.T) {
 ` + plainFailures + `
 ============================================================
 Test Results: 1/3 passed (33.3%)
-` + plainCounts + `  Skipped: Tone, 1× (it needs a judge, which --offline has not)
+` + plainCounts + `  Skipped: Tone (1×, it needs a judge, which --offline has not)
   Duration: 1.23s
 ============================================================
 `
@@ -178,7 +178,10 @@ func TestSummaries(t *testing.T) {
 		not     string
 	}{
 		{"all passed", runs.Summary{Total: 3, Passed: 3}, "✓ Test Results: 3/3 passed (100.0%)", "Failed"},
-		{"nothing was checked", runs.Summary{Total: 2, Unchecked: 2}, "○ Test Results: nothing was checked\n  Unchecked: 2", "passed"},
+		{"nothing was checked", runs.Summary{Total: 2, Unchecked: 2}, "○ Test Results: nothing was checked\n  Unchecked: 2 (no check applied", "passed"},
+		{"unchecked for want of a judge", runs.Summary{Total: 2, Unchecked: 2, Metrics: []runs.MetricSummary{
+			{Name: "Tone", Skipped: 2, SkipReason: "no judge"}, {Name: "bleu", Skipped: 1, SkipReason: "not yet"}, {Name: "Wit", Skipped: 2, SkipReason: "no judge"},
+		}}, "  Unchecked: 2\n  Skipped: Tone, Wit (4×, no judge)\n  Skipped: bleu (1×, not yet)\n", "no check applied"},
 		{"interrupted", runs.Summary{Total: 9, Passed: 2, Failed: 1}, "✗ Test Results: 2/3 passed (66.7%)\n  Failed: 1\n  Not finished: 6 of 9", "Unchecked"},
 		{"interrupted before anything finished", runs.Summary{Total: 9}, "✗ Test Results: nothing was checked\n  Not finished: 9 of 9", "Failed"},
 	} {

@@ -153,13 +153,18 @@ func (c *Case) Title() string {
 }
 
 // Title returns the beginning of an input on one line, for a case that has no
-// name.
+// name. It ends with a whole word where one ends nearby.
 func Title(input string) string {
 	line := strings.Join(strings.Fields(input), " ")
-	if runes := []rune(line); len(runes) > titleLen {
-		line = string(runes[:titleLen-1]) + "…"
+	runes := []rune(line)
+	if len(runes) <= titleLen {
+		return line
 	}
-	return line
+	line = string(runes[:titleLen-1])
+	if i := strings.LastIndexByte(line, ' '); i > len(line)*3/4 {
+		line = line[:i]
+	}
+	return line + "…"
 }
 
 // AgentTime returns how long the agent took over all turns.

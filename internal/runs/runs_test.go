@@ -74,14 +74,15 @@ func TestScoresKeepEntriesOfOneNameApart(t *testing.T) {
 }
 
 func TestTitle(t *testing.T) {
-	long := strings.Repeat("ä ", 100)
+	long := strings.Repeat("ähm, ", 100)
 	for _, tt := range []struct {
 		c    runs.Case
 		want string
 	}{
 		{runs.Case{Name: "n", Turns: []runs.Turn{{Input: "x"}}}, "n"},
 		{runs.Case{Turns: []runs.Turn{{Input: " two\n lines "}}}, "two lines"},
-		{runs.Case{Turns: []runs.Turn{{Input: long}}}, strings.Repeat("ä ", 29) + "ä…"},
+		{runs.Case{Turns: []runs.Turn{{Input: long}}}, strings.Repeat("ähm, ", 10) + "ähm,…"},
+		{runs.Case{Turns: []runs.Turn{{Input: strings.Repeat("x", 99)}}}, strings.Repeat("x", 59) + "…"},
 		{runs.Case{}, ""},
 	} {
 		if got := tt.c.Title(); got != tt.want {
