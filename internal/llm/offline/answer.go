@@ -92,15 +92,16 @@ type set uint64
 // query is the words that are looked for.
 type query struct {
 	index  map[string]int
-	weight []float64 // of each term
-	now    set       // terms of this turn
-	stops  bool      // the terms are function words: there were no others
+	weight []float64      // of each term
+	now    set            // terms of this turn
+	stops  bool           // the terms are function words: there were no others
+	seen   map[string]set // terms of texts that stand over many units
 }
 
 // newQuery reads the content words of a question, or all its words when it has
 // no others.
 func newQuery(now, earlier string) *query {
-	q := &query{index: map[string]int{}}
+	q := &query{index: map[string]int{}, seen: map[string]set{}}
 	add := func(text string, stops bool) {
 		for w := range words.All(text) {
 			if w.Stop != stops || len(q.index) == mostTerms {
@@ -131,6 +132,16 @@ func (q *query) in(text string) set {
 		if i, ok := q.index[string(w.Stem)]; ok {
 			s |= 1 << i
 		}
+	}
+	return s
+}
+
+// over is in for a text that stands over many units.
+func (q *query) over(text string) set {
+	s, ok := q.seen[text]
+	if !ok {
+		s = q.in(text)
+		q.seen[text] = s
 	}
 	return s
 }
@@ -189,9 +200,9 @@ func rank(now, earlier string, all []unit) answer {
 	q := newQuery(now, earlier)
 	list := make([]candidate, len(all))
 	for i, u := range all {
-		c := candidate{unit: u, own: q.in(u.text), asked: q.in(u.question)}
+		c := candidate{unit: u, own: q.in(u.text), asked: q.over(u.question)}
 		for _, text := range u.context {
-			c.context |= q.in(text)
+			c.context |= q.over(text)
 		}
 		if u.aside {
 			c.own, c.context = 0, c.own

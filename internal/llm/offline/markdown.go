@@ -330,6 +330,9 @@ func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 // shortened cuts a text that has no end at a word.
 func shortened(s string) string {
+	if len(s) <= longestUnit { // a character has at least a byte
+		return s
+	}
 	runes := []rune(s)
 	if len(runes) <= longestUnit {
 		return s

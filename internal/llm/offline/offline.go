@@ -7,7 +7,6 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/embed/words"
-	"github.com/holodeck-go/holodeck/internal/llm/schema"
 )
 
 // What the offline model says when it cannot answer.
@@ -125,21 +124,20 @@ func searches(tools []agent.Definition, query string) []Call {
 
 // queryKey returns the argument of a search tool that takes the query: the one
 // string it requires, when that is all it requires.
-func queryKey(raw json.RawMessage) (string, bool) {
-	s, err := schema.Compile(raw)
-	if err != nil {
+func queryKey(schema json.RawMessage) (string, bool) {
+	var s struct {
+		Required   []string
+		Properties map[string]struct {
+			Type string
+			Enum []any
+		}
+	}
+	if err := json.Unmarshal(schema, &s); err != nil || len(s.Required) != 1 {
 		return "", false
 	}
-	root := s.Root()
-	if len(root.Required) != 1 {
-		return "", false
-	}
-	key := root.Required[0]
-	args, err := json.Marshal(map[string]string{key: "query"})
-	if err != nil || s.Check(args) != nil {
-		return "", false
-	}
-	return key, true
+	key := s.Required[0]
+	argument, ok := s.Properties[key]
+	return key, ok && argument.Type == "string" && argument.Enum == nil
 }
 
 // respond answers from what was found.
