@@ -10,8 +10,9 @@
 // Learning, ICML 2009):
 //
 //   - every distinct word, as package words cuts and stems it, with the weight
-//     1 + ln(tf), where tf is how often it occurs; stop words only in a text
-//     that has no others;
+//     1 + ln(tf), where tf is how often it occurs, spread over four buckets so
+//     that two words that meet in one by accident are not taken for each
+//     other; stop words only in a text that has no others;
 //   - the character trigrams of every such word of a to z and longer than three
 //     letters, its ends marked, each with 0.3 times the word's weight: they
 //     bring spellings and compounds near one another;

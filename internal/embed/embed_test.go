@@ -50,7 +50,7 @@ func TestHashingIsDeterministicAndOfLengthOne(t *testing.T) {
 // users have stored: then the version must change too.
 func TestHashingNeverChanges(t *testing.T) {
 	v := embedAll(t, embed.NewHashing(8), "Refunds reach your card within 5 days.")[0]
-	want := []float32{0.12734291, -0.42447636, -0.25468582, 0.55181926, 0.25468582, 0.25468582, 0, -0.55181926}
+	want := []float32{-0.15569979, 0.38924947, -0.077849895, 0.23354968, -0.31139958, 0.46709937, -0.38924947, 0.54494923}
 	for i := range want {
 		if math.Abs(float64(v[i]-want[i])) > 1e-6 {
 			t.Fatalf("the vector is %v, was %v", v, want)
@@ -83,9 +83,9 @@ func TestChanceBoundsUnrelatedTexts(t *testing.T) {
 		return b.String()
 	}
 	var queries, passages []string
-	for range 50 {
-		queries = append(queries, text(4))
-		passages = append(passages, text(120))
+	for i := range 60 { // from a word to a page
+		queries = append(queries, text(1+i%6))
+		passages = append(passages, text(1+i*i/20))
 	}
 	q, p := embedAll(t, e, queries...), embedAll(t, e, passages...)
 	above := 0

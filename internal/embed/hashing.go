@@ -19,6 +19,8 @@ const (
 	hashingVersion = "offline/hashing-1"
 	// HashingDimensions is the default length of an offline vector.
 	HashingDimensions = 384
+	// wordBuckets is how many buckets a word goes to.
+	wordBuckets = 4
 	// gramWeight is the weight of a trigram beside its word's.
 	gramWeight = 0.3
 	// chanceDeviations is how many standard deviations of an accidental cosine
@@ -97,7 +99,9 @@ func (s *sketch) vector(text string) []float32 {
 	}
 	for _, f := range s.feature {
 		weight := 1 + math.Log(float64(f.count))
-		s.add(hash('w', f.text), weight)
+		for i := range wordBuckets {
+			s.add(hash(byte(i), f.text), weight/math.Sqrt(wordBuckets))
+		}
 		s.addGrams(f.text, gramWeight*weight)
 	}
 	return normalised(s.buckets)

@@ -146,10 +146,11 @@ func stop(word []byte) bool {
 		"d", "ll", "m", "re", "s", "t", "ve",
 		"and", "or", "but", "nor", "if", "then", "else", "than", "so", "because", "as", "while", "though", "although",
 		"of", "at", "by", "for", "with", "about", "against", "between", "into", "through", "during",
-		"to", "from", "in", "on", "onto", "out", "off", "over", "under", "upon", "within", "without", "per", "via",
+		"to", "from", "in", "on", "onto", "out", "off", "over", "under", "up", "upon", "within", "without", "per", "via",
 		"what", "which", "who", "whom", "whose", "when", "where", "why", "how", "there", "here",
 		"any", "some", "each", "every", "all", "both", "either", "neither", "other", "another", "own", "same",
 		"no", "not", "only", "just", "also", "too", "very", "much", "many", "more", "most", "again", "ever", "still", "even",
+		"long", "take", "takes", "make", "makes", "give", "gives",
 		"get", "gets", "got", "getting", "let", "want", "wants", "wanted", "need", "needs", "needed", "like",
 		"please", "thanks", "thank", "hello", "hi", "hey", "ok", "yes", "tell", "know",
 		"etc", "eg", "ie":

@@ -1,0 +1,57 @@
+package knowledge_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/holodeck-go/holodeck/internal/knowledge"
+)
+
+func TestCheck(t *testing.T) {
+	files := docsFiles()
+	files["a.csv"] = "id,text\n1,x\n"
+	files["a.pdf"] = "x"
+	const faq = "type: vectorstore\nsource: a.csv\nvector_field: text\nid_field: id"
+	for _, tt := range []struct {
+		name, keys string
+		offline    bool
+		want       []string // severity code key
+	}{
+		{"nothing to say", docs + "\nchunk_size: 100\nchunk_overlap: 99\ndatabase: {provider: local}", false, nil},
+		{"records", faq + "\nmeta_fields: [text]\ndelimiter: ','\nrecord_prefix: ''", false, nil},
+		{"in memory", docs + "\ndatabase: {provider: in-memory}", false, nil},
+		{"another store", docs + "\ndatabase: {provider: chromadb}", false, []string{"warning unsupported database"}},
+		{"another store offline", docs + "\ndatabase: {provider: chromadb}", true, nil},
+		{"remote", "type: vectorstore\nsource: https://example.com/a.md", false, []string{"warning unsupported source"}},
+		{"another kind of file", "type: vectorstore\nsource: a.pdf", false, []string{"warning unsupported source"}},
+		{"hierarchical", "type: hierarchical_document\nsource: docs", false, []string{"warning unsupported type"}},
+		{"hierarchical offline", "type: hierarchical_document\nsource: docs", true, nil},
+		{"overlap", docs + "\nchunk_size: 5\nchunk_overlap: 5", false, []string{"error conflict chunk_overlap"}},
+		{"overlap of the default size", docs + "\nchunk_overlap: 512", false, []string{"error conflict chunk_overlap"}},
+		{"chunks of records", faq + "\nchunk_size: 5\nchunk_overlap: 5\nmeta_prefix: x", false,
+			[]string{"warning no_effect chunk_size", "warning no_effect chunk_overlap", "warning no_effect meta_prefix"}},
+		{"records of a folder", docs + "\nvector_field: text\nid_field: id", false, []string{"error conflict source"}},
+		{"records of a pdf", "type: vectorstore\nsource: a.pdf\nvector_field: text\nid_field: id", false, []string{"error conflict source"}},
+		{"a path in a csv", faq + "\nrecord_path: x", false, []string{"error conflict source"}},
+		{"a delimiter of two characters", faq + "\ndelimiter: ';;'", false, []string{"error value delimiter"}},
+		{"a missing source is config's to tell", "type: vectorstore\nsource: gone", false, nil},
+		{"another tool", "type: function\nfile: f.py\nfunction: f", false, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a, _ := newDesk(t, files).load(tt.keys)
+			a.Offline = tt.offline
+			var got []string
+			for _, p := range knowledge.Check(a) {
+				if p.Pos.Line == 0 || !strings.HasPrefix(p.Path, "tools[0].") || p.Text == "" {
+					t.Errorf("%+v has no place or text", p)
+				}
+				got = append(got, fmt.Sprintf("%s %s %s", p.Severity, p.Code, strings.TrimPrefix(p.Path, "tools[0].")))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("problems %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
