@@ -90,7 +90,7 @@ type GEvalMetric struct {
 	Title            string       `key:"name" rule:"required,nonblank" doc:"Its name in reports."`
 	Criteria         string       `key:"criteria" rule:"required,nonblank" doc:"What is judged."`
 	EvaluationSteps  []string     `key:"evaluation_steps" doc:"How; absent, the judge writes the steps."`
-	EvaluationParams []GEvalParam `key:"evaluation_params" default:"[actual_output]" doc:"What the judge sees."`
+	EvaluationParams []GEvalParam `key:"evaluation_params" default:"[actual_output]" rule:"minitems=1" doc:"What the judge sees."`
 	StrictMode       bool         `key:"strict_mode" default:"false" doc:"Only 0 or 1."`
 	Threshold        *float64     `key:"threshold" rule:"min=0,max=1" doc:"Lowest score that passes; 0.5 when absent."`
 	Model            *Model       `key:"model" doc:"The judge of this metric."`

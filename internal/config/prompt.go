@@ -3,12 +3,9 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // MaxPromptSize is the largest prompt or schema file that is read, in bytes.
@@ -136,69 +133,4 @@ func (l *loader) readReference(b Block, key, path string, limit int64) (string, 
 		return "", false
 	}
 	return decodeText(src, data, &l.rep)
-}
-
-// schema resolves the response format to JSON and checks that it is a JSON
-// Schema.
-func (l *loader) schema(a *Agent) {
-	rf := a.ResponseFormat
-	if rf == nil {
-		return
-	}
-	schema := rf.Schema
-	if rf.File != "" {
-		text, ok := l.readReference(a.Block, "response_format", rf.File, MaxPromptSize)
-		if !ok {
-			return
-		}
-		file := a.Block.File("response_format", rf.File)
-		if err := json.Unmarshal([]byte(text), &schema); err != nil {
-			l.rep.add(jsonProblem(file, text, err))
-			return
-		}
-		if schema == nil {
-			l.refuse(file, CodeType, "is null; it must be a JSON object", "")
-			return
-		}
-	}
-	if schema == nil {
-		return
-	}
-	invalid := func(err error) {
-		l.rep.add(a.Problem(SeverityError, "response_format", CodeValue, "is not a JSON Schema: "+firstLine(err.Error()), "see json-schema.org"))
-	}
-	data, err := json.Marshal(schema)
-	if err != nil {
-		invalid(err)
-		return
-	}
-	var compiled jsonschema.Schema
-	if err := json.Unmarshal(data, &compiled); err != nil {
-		invalid(err)
-		return
-	}
-	if _, err := compiled.Resolve(nil); err != nil {
-		invalid(err)
-		return
-	}
-	a.Schema = data
-}
-
-// jsonProblem says where a JSON file is wrong.
-func jsonProblem(file, text string, err error) Problem {
-	p := Problem{Pos: Pos{File: file}, Severity: SeverityError, Code: CodeSyntax, Text: "is not a JSON object: " + err.Error()}
-	var offset int64
-	switch e := err.(type) {
-	case *json.SyntaxError:
-		offset = e.Offset
-	case *json.UnmarshalTypeError:
-		offset = e.Offset
-		p.Text = "is a JSON " + e.Value + "; it must be an object"
-	}
-	if offset > 0 && offset <= int64(len(text)) {
-		before := text[:offset-1]
-		p.Pos.Line = strings.Count(before, "\n") + 1
-		p.Pos.Column = int(offset) - 1 - strings.LastIndexByte(before, '\n')
-	}
-	return p
 }

@@ -119,9 +119,6 @@ func (c *checker) metrics(metrics []Metric) {
 			}
 		case *GEvalMetric:
 			c.model(m.Model)
-			if m.Wrote("evaluation_params") && len(m.EvaluationParams) == 0 {
-				c.fail(m.Block, "evaluation_params", CodeValue, "is empty", "name what the judge sees, such as actual_output")
-			}
 		case *RAGMetric:
 			c.model(m.Model)
 		case *CodeMetric:

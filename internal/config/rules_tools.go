@@ -259,8 +259,11 @@ func (c *checker) skill(t *SkillTool) {
 	for _, name := range t.AllowedTools {
 		if !slices.Contains(others, name) && t.known("allowed_tools") {
 			hint := didYouMean(name, others)
-			if hint == "" {
-				hint = "the other tools are " + strings.Join(others, ", ")
+			switch {
+			case len(others) == 0:
+				hint = "there are no others"
+			case hint == "":
+				hint = "the others are " + strings.Join(others, ", ")
 			}
 			c.fail(t.Block, "allowed_tools", CodeReference, fmt.Sprintf("skill %s: %q is not another tool of the agent", t.Name, name), hint)
 		}

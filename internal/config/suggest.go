@@ -20,14 +20,25 @@ func didYouMean(word string, known []string) string {
 	return ""
 }
 
+// minPrefix is how long a word must be to be taken for the start of another.
+const minPrefix = 3
+
 // nearest returns the known word with the smallest edit distance to word, or
-// "" when none is near: more than a third of the letters differ.
+// else one that begins with it. It returns "" when none is near: more than a
+// third of the letters differ.
 func nearest(word string, known []string) string {
 	best, bestDistance := "", max(2, len(word)/3)+1
 	lower := strings.ToLower(word)
 	for _, k := range known {
 		if d := distance(lower, strings.ToLower(k), bestDistance); d < bestDistance && d < len(k) {
 			best, bestDistance = k, d
+		}
+	}
+	if best == "" && len(word) >= minPrefix {
+		for _, k := range known {
+			if strings.HasPrefix(strings.ToLower(k), lower) {
+				return k
+			}
 		}
 	}
 	return best

@@ -1,0 +1,130 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// schema resolves the response format to JSON and checks that it is a JSON
+// Schema.
+func (l *loader) schema(a *Agent) {
+	rf := a.ResponseFormat
+	if rf == nil {
+		return
+	}
+	schema := rf.Schema
+	if rf.File != "" {
+		text, ok := l.readReference(a.Block, "response_format", rf.File, MaxPromptSize)
+		if !ok {
+			return
+		}
+		file := a.Block.File("response_format", rf.File)
+		if err := json.Unmarshal([]byte(text), &schema); err != nil {
+			l.rep.add(jsonProblem(file, text, err))
+			return
+		}
+		if schema == nil {
+			l.refuse(file, CodeType, "is null; it must be a JSON object", "")
+			return
+		}
+	}
+	if schema == nil {
+		return
+	}
+	data, err := compileSchema(schema)
+	if err != nil {
+		l.rep.add(a.Problem(SeverityError, "response_format", CodeValue, "is not a JSON Schema: "+firstLine(err.Error()), "see json-schema.org"))
+		return
+	}
+	a.Schema = data
+}
+
+// compileSchema returns a JSON Schema as JSON with its keys in order, or what
+// is wrong with it.
+func compileSchema(schema map[string]any) ([]byte, error) {
+	data, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	var compiled jsonschema.Schema
+	if err := json.Unmarshal(data, &compiled); err != nil {
+		return nil, err
+	}
+	if _, err := compiled.Resolve(nil); err != nil {
+		return nil, err
+	}
+	if err := checkTypes(&compiled, ""); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// checkTypes finds type names that do not exist, which resolving lets pass.
+func checkTypes(s *jsonschema.Schema, at string) error {
+	if s == nil {
+		return nil
+	}
+	for _, name := range append(slices.Clone(s.Types), s.Type) {
+		switch name {
+		case "", "null", "boolean", "integer", "number", "string", "array", "object":
+		default:
+			return fmt.Errorf("%s: %q is not a type", at+"/type", name)
+		}
+	}
+	for _, group := range []struct {
+		name    string
+		schemas map[string]*jsonschema.Schema
+	}{{"properties", s.Properties}, {"patternProperties", s.PatternProperties}, {"$defs", s.Defs}, {"definitions", s.Definitions}, {"dependentSchemas", s.DependentSchemas}} {
+		for _, key := range sortedKeys(group.schemas) {
+			if err := checkTypes(group.schemas[key], at+"/"+group.name+"/"+key); err != nil {
+				return err
+			}
+		}
+	}
+	for _, group := range []struct {
+		name    string
+		schemas []*jsonschema.Schema
+	}{{"anyOf", s.AnyOf}, {"oneOf", s.OneOf}, {"allOf", s.AllOf}, {"prefixItems", s.PrefixItems}} {
+		for i, sub := range group.schemas {
+			if err := checkTypes(sub, fmt.Sprintf("%s/%s/%d", at, group.name, i)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, sub := range []struct {
+		name   string
+		schema *jsonschema.Schema
+	}{
+		{"items", s.Items}, {"contains", s.Contains}, {"additionalProperties", s.AdditionalProperties}, {"propertyNames", s.PropertyNames},
+		{"not", s.Not}, {"if", s.If}, {"then", s.Then}, {"else", s.Else},
+		{"unevaluatedItems", s.UnevaluatedItems}, {"unevaluatedProperties", s.UnevaluatedProperties}, {"additionalItems", s.AdditionalItems},
+	} {
+		if err := checkTypes(sub.schema, at+"/"+sub.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jsonProblem says where a JSON file is wrong.
+func jsonProblem(file, text string, err error) Problem {
+	p := Problem{Pos: Pos{File: file}, Severity: SeverityError, Code: CodeSyntax, Text: "is not a JSON object: " + err.Error()}
+	var offset int64
+	switch e := err.(type) {
+	case *json.SyntaxError:
+		offset = e.Offset
+	case *json.UnmarshalTypeError:
+		offset = e.Offset
+		p.Text = "is a JSON " + e.Value + "; it must be an object"
+	}
+	if offset > 0 && offset <= int64(len(text)) {
+		before := text[:offset-1]
+		p.Pos.Line = strings.Count(before, "\n") + 1
+		p.Pos.Column = int(offset) - 1 - strings.LastIndexByte(before, '\n')
+	}
+	return p
+}
