@@ -19,12 +19,12 @@ type Agent struct {
 	TestCases         []TestCase      `key:"test_cases" doc:"What holodeck test runs."`
 	TestCasesFile     *string         `key:"test_cases_file" doc:"A YAML file of test cases instead of test_cases."`
 	Execution         Execution       `key:"execution" rule:"nullable" doc:"Timeouts, cache, parallelism."`
+	Hooks             []Hook          `key:"hooks" ours:"true" doc:"What happens around tool calls and turns."`
+	Permissions       *Permissions    `key:"permissions" ours:"true" doc:"Which tools the model may call."`
 	Claude            *Claude         `key:"claude" doc:"Settings of the claude runtime."`
 	OpenAI            *OpenAI         `key:"openai" doc:"Settings of the agent_framework runtime with an OpenAI model."`
 	GoogleADK         *GoogleADK      `key:"google_adk" ours:"true" doc:"Settings of the google_adk runtime."`
 	AgentFramework    *AgentFramework `key:"agent_framework" ours:"true" doc:"Settings of the agent_framework runtime."`
-	Hooks             []Hook          `key:"hooks" ours:"true" doc:"What happens around tool calls and turns."`
-	Permissions       *Permissions    `key:"permissions" ours:"true" doc:"Which tools the model may call."`
 	ToolFiltering     *ToolFiltering  `key:"tool_filtering" ours:"true" doc:"An old section that still loads. Enabled, it is a warning: all tools are offered."`
 	Observability     *Observability  `key:"observability" doc:"Traces, metrics and logs."`
 	Deployment        *Deployment     `key:"deployment" doc:"The container and where it runs."`

@@ -16,7 +16,7 @@ type ToolBase struct {
 	Name         string   `key:"name" rule:"required,name" doc:"Letters, digits, _ and -; unique among the agent's tools."`
 	Description  string   `key:"description" rule:"required" doc:"What the model is told the tool is for."`
 	DeferLoading bool     `key:"defer_loading" default:"true" doc:"Accepted for compatibility: tools are always offered."`
-	Timeout      float64  `key:"timeout" ours:"true" default:"60" rule:"gt=0" doc:"Seconds one call may take. (mcp has request_timeout.)"`
+	Timeout      float64  `key:"timeout" ours:"true" default:"60" rule:"gt=0" doc:"Seconds one call may take; mcp has request_timeout instead."`
 }
 
 // Base implements Tool.
@@ -214,9 +214,9 @@ type PromptTool struct {
 // SkillTool is a child agent the model may delegate to.
 type SkillTool struct {
 	ToolBase
-	Instructions *string  `key:"instructions" ours:"true" rule:"nonblank" doc:"What the child agent is told; or path."`
-	Path         *string  `key:"path" ours:"true" rule:"nonblank" doc:"A folder with a SKILL.md, relative to the agent file; or instructions."`
-	AllowedTools []string `key:"allowed_tools" ours:"true" doc:"Which of the agent's other tools it may call; none when absent."`
+	Instructions *string  `key:"instructions" ours:"true" rule:"nonblank" doc:"What the child agent of a skill is told; or path."`
+	Path         *string  `key:"path" ours:"true" rule:"nonblank" doc:"The folder of a skill with its SKILL.md, relative to the agent file; or instructions."`
+	AllowedTools []string `key:"allowed_tools" ours:"true" doc:"Which of the agent's other tools a skill may call; none when absent."`
 }
 
 // StringOrList is a list that may be written as one string.
