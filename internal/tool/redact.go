@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -19,27 +20,12 @@ func redaction(r *secret.Redactor) Link {
 		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
 			result, err := next(ctx, c)
 			if err != nil {
-				if text := r.String(err.Error()); text != err.Error() {
-					err = &redactedError{text: text, err: err}
-				}
-				return agent.ToolResult{}, err
+				return agent.ToolResult{}, errors.New(r.String(err.Error()))
 			}
 			return redacted(result, r), nil
 		}
 	}
 }
-
-// redactedError is an error whose text is safe to show.
-type redactedError struct {
-	text string
-	err  error
-}
-
-// Error implements error.
-func (e *redactedError) Error() string { return e.text }
-
-// Unwrap returns the error with its text as it was.
-func (e *redactedError) Unwrap() error { return e.err }
 
 // redacted returns result with its secrets masked. result itself is not
 // changed: a tool may keep what it returned.

@@ -159,7 +159,7 @@ func tag(s string) int {
 // isAddress reports whether what stands in angle brackets is a URL or a mail
 // address.
 func isAddress(body string) bool {
-	return (strings.Contains(body, "://") || strings.Contains(body, "@")) && !strings.ContainsAny(body, " =")
+	return (strings.Contains(body, "://") || strings.Contains(body, "@")) && !strings.Contains(body, " ")
 }
 
 // breaksLine reports whether a tag parts the words around it.
