@@ -238,7 +238,7 @@ func (r *rewrite) hooks() {
 	a := r.agent
 	for i := range a.Hooks {
 		h := &a.Hooks[i]
-		r.note(h.Block, "", fmt.Sprintf("hook %s (%s)", h.Event, h.Action), "a build that runs hooks", leftOut)
+		r.note(h.Block, "", fmt.Sprintf("hook %s (%s)", h.Event, h.Action), "a run that is not offline", leftOut)
 	}
 	a.Hooks = nil
 	if a.Claude != nil {

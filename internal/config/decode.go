@@ -110,11 +110,15 @@ func (d *decoder) value(n *node, at keyPath, v reflect.Value, r rules) bool {
 	}
 	if n.kind == kindText && n.unresolved() {
 		d.rep.add(unsetProblem(n, at.String(), d.unset))
-		if t.Kind() != reflect.String || values(t) != nil {
-			return false
+		switch {
+		case t == secretType:
+			v.Set(reflect.ValueOf(secret.New(n.text)))
+			return true
+		case t.Kind() == reflect.String && values(t) == nil:
+			v.SetString(n.text)
+			return true
 		}
-		v.SetString(n.text)
-		return true
+		return false
 	}
 	switch t {
 	case secretType:
