@@ -34,7 +34,9 @@ func (c *cutter) markdown(text string) {
 		switch {
 		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
 			m.flush()
-			m.inCode = !m.inCode
+			if m.inCode = !m.inCode; !m.inCode {
+				c.leadIn = ""
+			}
 		case m.inCode:
 			c.add(strings.TrimSpace(line), c.leadIn)
 		case trimmed == "":
@@ -143,9 +145,10 @@ func (b *block) endParagraph() {
 			b.leadIn = s
 			return
 		}
+		before := len(b.units)
 		b.add(shortened(finished(s)))
-		if n := len(b.units); i > 0 && n > 0 {
-			b.units[n-1].leans = leansOnPronoun(s)
+		if i > 0 && len(b.units) > before {
+			b.units[before].leans = leansOnPronoun(s)
 		}
 	}
 }

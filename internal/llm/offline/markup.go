@@ -30,8 +30,8 @@ func withoutMarkup(line string) string {
 		case '`':
 			i++ // code keeps its text
 		case '*', '~':
-			// Emphasis hugs a word; a bare star is a star.
-			if n := runOf(line[i:], c); n > 1 || hugs(line, i) {
+			// Emphasis hugs a word; a bare star is a star, and one tilde means about.
+			if n := runOf(line[i:], c); n > 1 || c == '*' && hugs(line, i) {
 				i += n
 				continue
 			}
