@@ -163,8 +163,12 @@ type testRun struct {
 	summary runs.Summary
 }
 
+// errNoResults keeps a report from being written that would hold nothing.
+var errNoResults = errors.New("no case finished")
+
 // runInto is run with a report in the file at path, which is replaced when the
-// run has ended. An interrupted run has its report, too.
+// run has ended. A run that was interrupted has its report, too, unless no case
+// finished: then the file stays as it was.
 func (t *testRun) runInto(ctx context.Context, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("make the folder of --output: %w", err)
@@ -173,9 +177,15 @@ func (t *testRun) runInto(ctx context.Context, path string) error {
 	err := durable.Replace(path, 0o644, func(w io.Writer) error {
 		file := runs.NewReportWriter(w, t.describe())
 		ended = t.run(ctx, file.Add)
+		if ended != nil && t.summary.Finished() == 0 {
+			return errNoResults
+		}
 		return file.Close(t.summary)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoResults):
+		return ended
+	case err != nil:
 		return fmt.Errorf("write the results: %w", err)
 	}
 	t.app.tell("results are in %s", path)

@@ -80,6 +80,34 @@ test_cases:
 	}
 }
 
+// What an earlier run wrote down is not lost to one that got nowhere.
+func TestAnInterruptionBeforeTheFirstResultKeepsTheOldReport(t *testing.T) {
+	dir := t.TempDir()
+	report := filepath.Join(dir, "report.json")
+	for file, text := range map[string]string{
+		report:                           "{\"old\": true}",
+		filepath.Join(dir, "agent.yaml"): scriptedAgent + "\ntest_cases: [{input: hello}]\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(interrupted{os.Interrupt})
+	var out, errs bytes.Buffer
+	code := run(ctx, []string{"test", dir, "--output", report}, Process{
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Environ: []string{"TEST_API_KEY=hunter2-hunter2"}, Home: t.TempDir(), WorkDir: dir,
+	})
+	data, err := os.ReadFile(report)
+	if err != nil || string(data) != "{\"old\": true}" || code != exitInterrupt {
+		t.Errorf("exit code %d; the report is %q, %v", code, data, err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
+		t.Errorf("the folder holds %v, %v", files, err)
+	}
+}
+
 func TestQuietAndVerbose(t *testing.T) {
 	const cases = `
 evaluations: {metrics: [{metric: contains}]}

@@ -55,6 +55,13 @@ func TestTrapT20AMetricWithoutATypeIsStandard(t *testing.T) {
 	}
 }
 
+func TestTrapT4MetricsThatNeedNoJudgeDoNotCareForOne(t *testing.T) {
+	a := load(t, "    - {metric: equality}\n  model: {provider: ollama, name: judge}\n")
+	if out := only(t, a.Evaluations.Metrics[0], eval.Options{}).Evaluate(context.Background(), text("a", "a")); out.Status != eval.Pass {
+		t.Errorf("got %+v, want a pass", out)
+	}
+}
+
 func TestTrapT18BothSpellingsOfF1(t *testing.T) {
 	for _, name := range []string{"f1", "f1_score"} {
 		a := load(t, "    - {metric: "+name+", threshold: 0.5}\n")

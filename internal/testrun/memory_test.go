@@ -76,11 +76,11 @@ func liveHeap() uint64 {
 // peak returns by how much the heap grew, at most, while n cases ran.
 func peak(t *testing.T, n int) uint64 {
 	t.Helper()
-	const answer = 8 << 10 // long enough that keeping the cases would show
+	const answer = 4 << 10 // long enough that keeping the cases would show
 	a := manyCases(n)
 	before, highest, done := liveHeap(), uint64(0), 0
 	s := runWhole(t, a, searcher(answer), func() {
-		if done++; done%500 == 0 {
+		if done++; done%(n/4) == 0 {
 			highest = max(highest, liveHeap())
 		}
 	})

@@ -161,6 +161,18 @@ func TestTrapT5MetricsOfOneNameKeepTheirSettings(t *testing.T) {
 	}
 }
 
+func TestTrapT11AMetricThatEndsInAnErrorFailsItsCaseOnly(t *testing.T) {
+	a := suite([]config.Metric{metric("numeric")}, ask("x", "a lot"), ask("x", "42"))
+	s, rec := run(t, a, answers(func(string) string { return "42" }))
+	broken, fine := rec.at(t, 0, 2), rec.at(t, 1, 2)
+	if broken.Status != runs.Failed || broken.Turns[0].Answer != "42" || fine.Status != runs.Passed {
+		t.Errorf("got %+v and %+v", broken, fine)
+	}
+	if s.Failed != 1 || s.MetricErrors != 1 {
+		t.Errorf("summary %+v, want one case that failed for an error of its metric alone", s)
+	}
+}
+
 func TestMetricListsOfTurnCaseAndAgent(t *testing.T) {
 	tc := config.TestCase{
 		Evaluations: []config.Metric{metric("contains")},
