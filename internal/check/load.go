@@ -1,8 +1,6 @@
 package check
 
 import (
-	"slices"
-
 	"github.com/holodeck-go/holodeck/internal/backend"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
@@ -33,9 +31,16 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 	if opts.Offline {
 		problems = excuse(problems, takeOffline(agent))
 	}
+	known := map[subject]bool{}
+	for _, p := range problems {
+		known[subject{p.Pos, p.Path, p.Code}] = true
+		if p.Severity == config.SeverityError {
+			known[subject{p.Pos, p.Path, ""}] = true
+		}
+	}
 	for _, check := range rooms() {
 		for _, p := range check(agent) {
-			if !known(problems, p) {
+			if !known[subject{p.Pos, p.Path, p.Code}] && !known[subject{p.Pos, p.Path, ""}] {
 				problems = append(problems, p)
 			}
 		}
@@ -53,9 +58,9 @@ func rooms() []func(*config.Agent) []config.Problem {
 	}
 }
 
-// known reports whether the key that p is about has an error already.
-func known(problems []config.Problem, p config.Problem) bool {
-	return slices.ContainsFunc(problems, func(have config.Problem) bool {
-		return have.Path == p.Path && have.Pos == p.Pos && (have.Severity == config.SeverityError || have.Code == p.Code)
-	})
+// subject is what a problem is about. A room has nothing to add about a key
+// that has an error already (no code), or the same problem.
+type subject struct {
+	pos        config.Pos
+	path, code string
 }
