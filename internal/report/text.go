@@ -49,9 +49,16 @@ func (i ink) mark(s runs.Status) string {
 	return i.status(s, "✗")
 }
 
+// maxShown is the length in bytes to which a text is cut before it is worked on.
+// No line shows as much.
+const maxShown = 8 << 10
+
 // printable returns s on one line, without anything that moves a cursor or the
 // direction of the text.
 func printable(s string) string {
+	if len(s) > maxShown {
+		s = strings.ToValidUTF8(s[:maxShown], "")
+	}
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -79,7 +86,7 @@ const excerptLen = 200
 
 // excerpt returns the beginning of a text on one line.
 func excerpt(s string) string {
-	return cut(printable(strings.Join(strings.Fields(s), " ")), excerptLen)
+	return cut(strings.Join(strings.Fields(printable(s)), " "), excerptLen)
 }
 
 // reasonLen is how many runes of a reason are shown. Reasons quote excerpts
