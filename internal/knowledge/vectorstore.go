@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -77,6 +78,7 @@ func (v *Vectorstore) publish(l loaded, p *plan) error {
 	for _, source := range l.Sources {
 		for _, part := range source.Parts {
 			parts = append(parts, index.Part{Words: l.words[len(parts)], Vectors: part.Vectors})
+			part.Words, part.Vectors = nil, nil // the index has them
 			s.sources = append(s.sources, source.Path)
 			s.parts = append(s.parts, part)
 			s.first = append(s.first, s.stats.Passages)
@@ -98,7 +100,7 @@ func (v *Vectorstore) logPassedOver(w *walk) {
 	}
 	var kinds []slog.Attr
 	for _, ext := range slices.Sorted(maps.Keys(w.passed)) {
-		kinds = append(kinds, slog.Int(ext, w.passed[ext]))
+		kinds = append(kinds, slog.Int(cmp.Or(ext, "without extension"), w.passed[ext]))
 	}
 	v.env.Log.LogAttrs(context.Background(), slog.LevelWarn, "files that this build does not read are not searched",
 		slog.String("tool", v.settings.name), slog.Attr{Key: "files", Value: slog.GroupValue(kinds...)})

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -193,11 +194,7 @@ func (w *walk) found() string {
 	}
 	var kinds []string
 	for _, ext := range slices.Sorted(maps.Keys(w.passed)) {
-		name := ext
-		if name == "" {
-			name = "without extension"
-		}
-		kinds = append(kinds, fmt.Sprintf("%d %s", w.passed[ext], name))
+		kinds = append(kinds, fmt.Sprintf("%d %s", w.passed[ext], cmp.Or(ext, "without extension")))
 	}
 	return "; found " + strings.Join(kinds, ", ")
 }

@@ -48,42 +48,43 @@ type Part struct {
 type Index struct {
 	dimensions int
 	chance     float64
-	parts      []Part
-	first      []int // number of the first passage of each part
+	vectors    [][]float32 // of each part
 	passages   int
 
-	terms    map[string]int
-	begins   []uint32 // where the occurrences of each term begin, and the end of the last
-	where    []uint32 // passage of each occurrence
-	counts   []uint32 // its count
-	idf      []float64
-	norms    []float64 // k1·(1 - b + b·dl/avgdl) of each passage
-	foreign  float64   // weight of a word that no passage has
-	meanSize float64
+	terms   map[string]int
+	begins  []uint32 // where the occurrences of each term begin, and the end of the last
+	where   []uint32 // passage of each occurrence
+	counts  []uint32 // its count
+	idf     []float64
+	norms   []float64 // k1·(1 - b + b·dl/avgdl) of each passage
+	foreign float64   // weight of a word that no passage has
 }
 
 // New returns the index of parts, whose passages are numbered from 0 in order.
 // Vectors have the given number of dimensions; chance is the cosine that is
 // taken for no likeness, at least 0 and less than 1.
 func New(dimensions int, chance float64, parts []Part) (*Index, error) {
-	ix := &Index{dimensions: dimensions, chance: chance, parts: parts, terms: map[string]int{}}
+	if dimensions < 1 {
+		return nil, fmt.Errorf("vectors of %d dimensions cannot be compared", dimensions)
+	}
+	ix := &Index{dimensions: dimensions, chance: chance, terms: map[string]int{}}
 	for i, p := range parts {
 		if want := p.Words.Len() * dimensions; len(p.Vectors) != want {
 			return nil, fmt.Errorf("part %d has %d numbers in its vectors, want %d", i, len(p.Vectors), want)
 		}
-		ix.first = append(ix.first, ix.passages)
+		ix.vectors = append(ix.vectors, p.Vectors)
 		ix.passages += p.Words.Len()
 	}
-	ix.invert()
+	ix.invert(parts)
 	return ix, nil
 }
 
-// invert builds the postings of every term.
-func (ix *Index) invert() {
-	local := make([][]int, len(ix.parts)) // the index's number of each part's terms
+// invert turns the words of each passage into the passages of each word.
+func (ix *Index) invert(parts []Part) {
+	local := make([][]int, len(parts)) // the index's number of each part's terms
+	var occurrences []uint32           // of each term
 	total := 0.0
-	occurrences := []uint32{} // of each term
-	for i, p := range ix.parts {
+	for i, p := range parts {
 		local[i] = make([]int, len(p.Words.terms))
 		for j, term := range p.Words.terms {
 			id, ok := ix.terms[term]
@@ -108,21 +109,20 @@ func (ix *Index) invert() {
 		ix.idf[id] = idf(ix.passages, int(n))
 	}
 	ix.foreign = unknownWeight * idf(ix.passages, 1)
-	ix.meanSize = max(total/float64(max(ix.passages, 1)), 1)
 
 	ix.where = make([]uint32, ix.begins[len(occurrences)])
 	ix.counts = make([]uint32, len(ix.where))
-	ix.norms = make([]float64, ix.passages)
+	ix.norms = make([]float64, 0, ix.passages)
+	mean := max(total/float64(max(ix.passages, 1)), 1)
 	next := slices.Clone(ix.begins)
-	for i, p := range ix.parts {
+	for i, p := range parts {
 		for j, length := range p.Words.lengths {
-			passage := ix.first[i] + j
-			ix.norms[passage] = bm25K1 * (1 - bm25B + bm25B*float64(length)/ix.meanSize)
 			for _, posting := range p.Words.of(j) {
 				id := local[i][posting.term]
-				ix.where[next[id]], ix.counts[next[id]] = uint32(passage), posting.count
+				ix.where[next[id]], ix.counts[next[id]] = uint32(len(ix.norms)), posting.count
 				next[id]++
 			}
+			ix.norms = append(ix.norms, bm25K1*(1-bm25B+bm25B*float64(length)/mean))
 		}
 	}
 }
@@ -157,10 +157,11 @@ func (ix *Index) Search(q Query, limit int, threshold float64) []Hit {
 	keyword := ix.keyword(queryTerms(q.Text))
 	threshold = max(threshold, least)
 	var best []Hit
-	for i, p := range ix.parts {
-		for j := range p.Words.Len() {
-			passage := ix.first[i] + j
-			cosine := float64(vek32.Dot(q.Vector, p.Vectors[j*ix.dimensions:(j+1)*ix.dimensions]))
+	passage := -1
+	for _, vectors := range ix.vectors {
+		for vector := range slices.Chunk(vectors, ix.dimensions) {
+			passage++
+			cosine := float64(vek32.Dot(q.Vector, vector))
 			score := fuse(keyword[passage], ix.semantic(cosine))
 			if score < threshold || len(best) == limit && score <= best[limit-1].Score {
 				continue

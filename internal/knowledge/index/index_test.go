@@ -188,9 +188,11 @@ func TestAnEmptyIndexFindsNothing(t *testing.T) {
 }
 
 func TestNewRefusesVectorsOfAnotherWidth(t *testing.T) {
-	_, err := index.New(3, 0, []index.Part{{Words: index.Analyze([]string{"a"}), Vectors: make([]float32, 4)}})
-	if err == nil {
-		t.Error("no error")
+	for dimensions, numbers := range map[int]int{3: 4, 0: 0, -1: 0} {
+		_, err := index.New(dimensions, 0, []index.Part{{Words: index.Analyze([]string{"a"}), Vectors: make([]float32, numbers)}})
+		if err == nil {
+			t.Errorf("%d numbers in %d dimensions: no error", numbers, dimensions)
+		}
 	}
 }
 
