@@ -156,6 +156,18 @@ func TestOtherWaysOfIndexingBeginAnew(t *testing.T) {
 	}
 }
 
+func TestFilesThatAreNotReadAreTold(t *testing.T) {
+	d := newDesk(t, docsFiles())
+	d.write("docs/a.pdf", "x")
+	d.write("docs/b.PDF", "x")
+	d.write("docs/Makefile", "x")
+	d.write("docs/.hidden.pdf", "x")
+	d.open(docs)
+	if want := `tool=kb files="1 without extension, 2 .pdf"`; !strings.Contains(d.log.String(), want) {
+		t.Errorf("the log does not say %s:\n%s", want, d.log)
+	}
+}
+
 func TestOverlapOnlyWhereItIsWritten(t *testing.T) {
 	d := newDesk(t, map[string]string{"docs/a.txt": "one two three four five six\n"})
 	texts := func(keys string) string {

@@ -1,12 +1,9 @@
 package knowledge
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -95,15 +92,9 @@ func (v *Vectorstore) publish(l loaded, p *plan) error {
 
 // logPassedOver says which files of the source the index will not have.
 func (v *Vectorstore) logPassedOver(w *walk) {
-	if len(w.passed) == 0 {
-		return
+	if kinds := w.kinds(); kinds != "" {
+		v.env.Log.Warn("some files of the source are of kinds that this build does not read", "tool", v.settings.name, "files", kinds)
 	}
-	var kinds []slog.Attr
-	for _, ext := range slices.Sorted(maps.Keys(w.passed)) {
-		kinds = append(kinds, slog.Int(cmp.Or(ext, "without extension"), w.passed[ext]))
-	}
-	v.env.Log.LogAttrs(context.Background(), slog.LevelWarn, "files that this build does not read are not searched",
-		slog.String("tool", v.settings.name), slog.Attr{Key: "files", Value: slog.GroupValue(kinds...)})
 }
 
 // Definition implements agent.Tool.

@@ -66,8 +66,11 @@ func collect(agentDir, source, path string) (*walk, error) {
 		return nil, err
 	}
 	if len(w.files) == 0 {
-		return nil, fmt.Errorf("source %s holds no file that this build reads (%s)%s",
-			source, strings.Join(convert.Extensions(), " "), w.found())
+		err := fmt.Errorf("source %s holds no file that this build reads (%s)", source, strings.Join(convert.Extensions(), " "))
+		if kinds := w.kinds(); kinds != "" {
+			err = fmt.Errorf("%w; found %s", err, kinds)
+		}
+		return nil, err
 	}
 	return w, nil
 }
@@ -187,16 +190,13 @@ func (w *walk) name(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// found says what kinds of file were passed over, for a message.
-func (w *walk) found() string {
-	if len(w.passed) == 0 {
-		return ""
-	}
+// kinds says what kinds of file were passed over, or is empty.
+func (w *walk) kinds() string {
 	var kinds []string
 	for _, ext := range slices.Sorted(maps.Keys(w.passed)) {
 		kinds = append(kinds, fmt.Sprintf("%d %s", w.passed[ext], cmp.Or(ext, "without extension")))
 	}
-	return "; found " + strings.Join(kinds, ", ")
+	return strings.Join(kinds, ", ")
 }
 
 // withoutPath returns the cause of a file system error, whose path the caller
