@@ -463,3 +463,36 @@ func BenchmarkJournalAppend(b *testing.B) {
 		}
 	}
 }
+
+// Several files at once: each takes its place, or not, on its own.
+func TestFilesSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	create := func(name string) *durable.File {
+		f, err := durable.Create(filepath.Join(dir, name), 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(f, "new "+name); err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	if err := durable.WriteFile(filepath.Join(dir, "b"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, b := create("a"), create("b")
+	if err := errors.Join(a.Commit(), b.Discard(), a.Discard(), b.Discard()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Commit(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("content that was given up was committed: %v", err)
+	}
+	for name, want := range map[string]string{"a": "new a", "b": "old"} {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
+		}
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
+		t.Errorf("the folder holds %v", entries)
+	}
+}
