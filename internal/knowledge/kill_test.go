@@ -3,6 +3,7 @@ package knowledge_test
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -85,11 +86,11 @@ func indexUntilKilled(dir string) error {
 }
 
 // TestAKilledIndexerLeavesACompleteIndex kills an indexer at points that differ
-// from round to round: after so many of its lines, which it writes around every
-// step, and then wherever it has got to by itself.
+// from round to round: in every other round after some line or other, in the
+// rest at some moment after the line before it commits.
 func TestAKilledIndexerLeavesACompleteIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(20, 26))
-	for round := range 12 {
+	for round := range 20 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			d := newDesk(t, map[string]string{"docs/": ""})
 			if err := writeGeneration(d.dir, 0); err != nil {
@@ -103,7 +104,11 @@ func TestAKilledIndexerLeavesACompleteIndex(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			killAfter(t, d.dir, 1+r.IntN(60))
+			k := kill{lines: 1 + r.IntN(60)}
+			if round%2 == 0 {
+				k = kill{lines: 1 + r.IntN(3), containing: fmt.Sprint("done ", generationFiles), spins: r.IntN(200_000)}
+			}
+			k.run(t, d.dir)
 			requireOneGeneration(t, d, first)
 
 			// And the next process goes on from there.
@@ -147,8 +152,17 @@ func requireOneGeneration(t *testing.T, d *desk, first bool) {
 	}
 }
 
-// killAfter runs the indexer in dir and kills it once it wrote n lines.
-func killAfter(t *testing.T, dir string, n int) {
+// kill says when the indexer is killed: after so many of its lines that contain
+// a text, and then after so many hashes. 200,000 of them take somewhat longer
+// than a commit.
+type kill struct {
+	lines      int
+	containing string
+	spins      int
+}
+
+// run starts the indexer in dir and kills it.
+func (k kill) run(t *testing.T, dir string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childVariable+"="+dir)
@@ -161,10 +175,17 @@ func killAfter(t *testing.T, dir string, n int) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(out)
-	for range n {
+	for n := 0; n < k.lines; {
 		if !lines.Scan() {
 			t.Fatalf("the indexer stopped: %v", cmd.Wait())
 		}
+		if strings.Contains(lines.Text(), k.containing) {
+			n++
+		}
+	}
+	sum := sha256.Sum256(nil)
+	for range k.spins {
+		sum = sha256.Sum256(sum[:])
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -37,7 +37,8 @@ func TestBM25AgreesWithAnotherImplementation(t *testing.T) {
 		t.Fatal("no queries")
 	}
 	for _, q := range golden.Queries {
-		got, _ := ix.bm25(queryTerms(q.Query))
+		terms, _ := queryTerms(q.Query)
+		got, _ := ix.bm25(terms)
 		if len(got) != len(q.Scores) {
 			t.Fatalf("%d scores, want %d", len(got), len(q.Scores))
 		}

@@ -16,7 +16,8 @@
 // over the distinct words of the query (Robertson and Zaragoza, The
 // Probabilistic Relevance Framework: BM25 and Beyond, 2009; Kamphuis et al.,
 // Which BM25 Do You Mean?, ECIR 2020, for the variants). Stop words of the query
-// count only when it has no others.
+// count only when it has no others, and then half: "how are you" asks for
+// nothing.
 //
 // BM25 has no upper bound that a threshold could mean anything against, so the
 // leg's score is how much of the query a passage covers, by weight:

@@ -23,6 +23,9 @@ const (
 	// unknownWeight is what a word that no passage has weighs, beside a word
 	// of one passage.
 	unknownWeight = 0.5
+	// emptyWords is what the keyword score of a query of nothing but stop words
+	// is multiplied by.
+	emptyWords = 0.5
 	// firmness is the share of the keyword score that depends on how firmly a
 	// passage has the words it has.
 	firmness = 0.2
@@ -154,7 +157,7 @@ func (ix *Index) Search(q Query, limit int, threshold float64) []Hit {
 	if ix.passages == 0 || limit <= 0 {
 		return nil
 	}
-	keyword := ix.keyword(queryTerms(q.Text))
+	keyword := ix.keyword(q.Text)
 	threshold = max(threshold, least)
 	var best []Hit
 	passage := -1
@@ -190,8 +193,8 @@ func fuse(keyword, semantic float64) float64 {
 }
 
 // queryTerms returns the distinct words of a query in order: without stop
-// words, unless it has no others.
-func queryTerms(text string) []string {
+// words, unless it has no others and is empty of meaning.
+func queryTerms(text string) (terms []string, empty bool) {
 	var content, stops []string
 	seen := map[string]bool{}
 	for w := range words.All(text) {
@@ -207,19 +210,24 @@ func queryTerms(text string) []string {
 		}
 	}
 	if len(content) == 0 {
-		return stops
+		return stops, true
 	}
-	return content
+	return content, false
 }
 
 // keyword returns the keyword leg's score of every passage.
-func (ix *Index) keyword(terms []string) []float64 {
+func (ix *Index) keyword(query string) []float64 {
+	terms, empty := queryTerms(query)
+	most := 1.0
+	if empty {
+		most = emptyWords
+	}
 	scores := make([]float64, ix.passages)
 	bm25, matched := ix.bm25(terms)
 	full := ix.fullMatch(terms)
 	for passage, weight := range matched {
 		if weight > 0 {
-			scores[passage] = min(1, weight/full) * (1 - firmness + firmness*bm25[passage]/weight)
+			scores[passage] = most * min(1, weight/full) * (1 - firmness + firmness*bm25[passage]/weight)
 		}
 	}
 	return scores

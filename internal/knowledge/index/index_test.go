@@ -106,6 +106,8 @@ func TestSearchScoresTheIrrelevantLow(t *testing.T) {
 		{"Who won the football match yesterday?", 0.15},
 		{"Bitte sagen Sie mir das Wetter", 0.15},
 		{"Do you open new shops in Antarctica?", 0.5},
+		{"How are you?", 0.5},
+		{"Thanks, and hello again", 0.5},
 	} {
 		if hits := e.search(tt.query, 3, 0); len(hits) > 0 && hits[0].Score > tt.most {
 			t.Errorf("%q: the best of %d hits has %.2f, want at most %.2f", tt.query, len(hits), hits[0].Score, tt.most)
