@@ -50,7 +50,7 @@ func (i ink) failedTurn(b *strings.Builder, t *runs.Turn) {
 	}
 	for _, check := range t.ToolChecks {
 		if !check.Matched {
-			fmt.Fprintf(b, "     %s expected tool %s: %s\n", cross, printable(check.Expected.Name), reason(check.Reason))
+			fmt.Fprintf(b, "     %s %s: %s\n", cross, printable(check.Title()), reason(check.Reason))
 		}
 	}
 	for _, m := range t.Metrics {
@@ -122,7 +122,7 @@ func (i ink) checks(c *runs.Case) string {
 			fmt.Fprintf(&b, "      %s %s\n", i.mark(runs.Failed), reason(e))
 		}
 		for _, check := range t.ToolChecks {
-			line := fmt.Sprintf("      %s expected tool %s", i.mark(passedIf(check.Matched)), printable(check.Expected.Name))
+			line := fmt.Sprintf("      %s %s", i.mark(passedIf(check.Matched)), printable(check.Title()))
 			if !check.Matched {
 				line += ": " + reason(check.Reason)
 			}

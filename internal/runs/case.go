@@ -36,12 +36,21 @@ const (
 	NotRun Status = "not_run"
 )
 
-// Case is a finished test case.
+// Case is a finished attempt at a test case. Most cases have one attempt.
 type Case struct {
-	// Index is the case's place in the agent file, from 0.
+	// Index is the case's place among all cases of the agent file, from 0. Each
+	// combination of its vars is a case.
 	Index int
+	// ID names the case in every run of the agent, unlike any other of its cases.
+	ID string
 	// Name is the name the file gives it, or empty.
 	Name string
+	Tags []string
+	// Attempt is which of Repeats attempts this is, from 1. What came of all of
+	// them together is in the Summary.
+	Attempt, Repeats int
+	// PassRule says how many of the attempts must pass; empty means all.
+	PassRule config.PassRule
 	// Conversation says that the file writes it as turns. Otherwise it has
 	// exactly one turn.
 	Conversation bool
@@ -57,6 +66,9 @@ type Turn struct {
 	Input       string
 	Files       []File
 	GroundTruth *string
+	// RetrievalContext is what the case gives metrics about retrieval to judge
+	// by, instead of what was retrieved.
+	RetrievalContext []string
 	// Answer is the agent's text, which may be partial when there are Errors.
 	Answer     string
 	Structured json.RawMessage
@@ -97,15 +109,41 @@ type ToolCall struct {
 	Elapsed   time.Duration
 }
 
-// ToolCheck is a call that was expected and whether it happened.
+// ToolCheck is something a case demands of the tool calls and whether it holds.
 type ToolCheck struct {
+	// Rule is the key that demands it.
+	Rule ToolRule
+	// Expected is the entry of expected_tools. Under the other rules it is a
+	// name, or nothing but its zero value.
 	Expected config.ExpectedTool
 	Matched  bool
 	// Call is the index in ToolCalls of the first call that satisfied the
-	// check, or -1.
+	// check or, of a forbidden tool, that broke it; else -1.
 	Call int
 	// Reason says what is missing; empty when the check matched.
 	Reason string
+}
+
+// ToolRule is the key of a case that demands something of the tool calls.
+type ToolRule string
+
+// The rules.
+const (
+	RuleExpected  ToolRule = "expected_tools"
+	RuleForbidden ToolRule = "forbidden_tools"
+	RuleMaxCalls  ToolRule = "max_calls"
+	RuleOrder     ToolRule = "tool_order"
+)
+
+// Title names the check, such as "expected tool search".
+func (c ToolCheck) Title() string {
+	switch c.Rule {
+	case RuleForbidden:
+		return "forbidden tool " + c.Expected.Name
+	case RuleMaxCalls, RuleOrder:
+		return string(c.Rule)
+	}
+	return "expected tool " + c.Expected.Name
 }
 
 // MetricStatus is how a metric ended.
@@ -132,7 +170,9 @@ type Metric struct {
 	// Threshold is the lowest score that passes; nil when none is set.
 	Threshold *float64
 	Reason    string
-	Elapsed   time.Duration
+	// Retries is how often the metric was tried again after an error.
+	Retries int
+	Elapsed time.Duration
 }
 
 // Failed reports whether the metric fails its turn.

@@ -10,6 +10,7 @@ import (
 // Redact masks every secret in the case's texts, in place. It is called once a
 // case is judged and before anybody sees it.
 func (c *Case) Redact(r *secret.Redactor) {
+	c.ID = r.String(c.ID)
 	c.Name = r.String(c.Name)
 	for i := range c.Turns {
 		c.Turns[i].redact(r)
@@ -23,6 +24,13 @@ func (t *Turn) redact(r *secret.Redactor) {
 	if t.GroundTruth != nil {
 		masked := r.String(*t.GroundTruth) // a copy: the text belongs to the agent file
 		t.GroundTruth = &masked
+	}
+	if t.RetrievalContext != nil {
+		masked := make([]string, len(t.RetrievalContext)) // likewise
+		for i, text := range t.RetrievalContext {
+			masked[i] = r.String(text)
+		}
+		t.RetrievalContext = masked
 	}
 	for i := range t.Files {
 		t.Files[i].Content = r.String(t.Files[i].Content)

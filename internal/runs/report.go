@@ -136,9 +136,9 @@ type reportSummary struct {
 
 func newReportSummary(s Summary, millis int64) reportSummary {
 	out := reportSummary{
-		TotalTests:       s.Finished(),
-		Passed:           s.Finished() - s.Failed,
-		Failed:           s.Failed,
+		TotalTests:       s.Attempts.Finished(),
+		Passed:           s.Attempts.Finished() - s.Attempts.Failed,
+		Failed:           s.Attempts.Failed,
 		TotalDurationMS:  millis,
 		MetricsEvaluated: map[string]int{},
 		AverageScores:    map[string]float64{},
@@ -354,8 +354,10 @@ func newTurnResult(index int, t Turn) turnResult {
 		out.ToolInvocations = append(out.ToolInvocations, newToolInvocation(call))
 	}
 	if t.ToolChecks != nil {
-		out.ExpectedTools = []any{}
 		out.ToolsMatched = new(true)
+		if len(t.ToolChecks) == 0 {
+			out.ExpectedTools = []any{}
+		}
 	}
 	for _, check := range t.ToolChecks {
 		out.addToolCheck(check)
@@ -367,12 +369,15 @@ func newTurnResult(index int, t Turn) turnResult {
 }
 
 func (out *turnResult) addToolCheck(check ToolCheck) {
-	expected := check.Expected
-	out.ExpectedTools = append(out.ExpectedTools, expectedTool(expected))
 	if !check.Matched {
 		out.ToolsMatched = new(false)
-		out.Errors = append(out.Errors, fmt.Sprintf("expected tool %s: %s", expected.Name, check.Reason))
+		out.Errors = append(out.Errors, check.Title()+": "+check.Reason)
 	}
+	if check.Rule != RuleExpected && check.Rule != "" {
+		return
+	}
+	expected := check.Expected
+	out.ExpectedTools = append(out.ExpectedTools, expectedTool(expected))
 	if len(expected.Args) == 0 && expected.Count <= 1 {
 		return // matched by its name alone
 	}
@@ -406,7 +411,7 @@ const scale = "0-1"
 func newMetricResult(m Metric) metricResult {
 	out := metricResult{
 		MetricName: m.Name, Kind: m.Kind, Threshold: m.Threshold, Scale: scale,
-		EvaluationTimeMS: m.Elapsed.Milliseconds(),
+		EvaluationTimeMS: m.Elapsed.Milliseconds(), RetryCount: m.Retries,
 	}
 	if m.Score != nil {
 		out.Score = *m.Score

@@ -8,12 +8,23 @@ import (
 )
 
 // Summary is what is kept of a run: counts and sums. Its size depends on the
-// number of different metrics, not on the number of cases.
+// number of different metrics and of attempts at once, not on the number of
+// cases.
 type Summary struct {
 	// Total is how many cases were to run; fewer finished when the run was
-	// interrupted.
-	Total                     int
+	// interrupted or stopped.
+	Total int
+	// Passed, Failed and Unchecked count the cases whose attempts have all
+	// finished, each judged by its pass rule.
 	Passed, Failed, Unchecked int
+	// Attempts counts every attempt that finished. Where each case runs once, it
+	// says the same as the counts above.
+	Attempts Attempts
+	// Repeats is what became of the cases that ran more than once.
+	Repeats Repeats
+	// Stopped says why the run left out cases of its own accord; empty when it
+	// did not.
+	Stopped string
 	// MetricErrors is how many of the failed cases failed for no other reason
 	// than that a metric ended in an error.
 	MetricErrors int
@@ -25,7 +36,18 @@ type Summary struct {
 	CostUSD *float64
 	// Metrics are in order of first appearance.
 	Metrics []MetricSummary
+
+	open map[int]*tally // of the cases some of whose attempts have finished
 }
+
+// Attempts counts attempts at cases.
+type Attempts struct {
+	Total                     int // that were to run
+	Passed, Failed, Unchecked int
+}
+
+// Finished returns how many attempts finished.
+func (a Attempts) Finished() int { return a.Passed + a.Failed + a.Unchecked }
 
 // MetricSummary is one metric over a run.
 type MetricSummary struct {
@@ -41,18 +63,16 @@ type MetricSummary struct {
 	sum        float64
 }
 
-// Add counts a finished case.
-func (s *Summary) Add(c *Case) {
+// Add counts a finished attempt. When it is the last of its case, Add returns
+// the verdict on the case and true.
+func (s *Summary) Add(c *Case) (Status, bool) {
 	switch c.Status {
 	case Passed:
-		s.Passed++
+		s.Attempts.Passed++
 	case Unchecked:
-		s.Unchecked++
+		s.Attempts.Unchecked++
 	default:
-		s.Failed++
-	}
-	if c.failedByMetricErrorsOnly() {
-		s.MetricErrors++
+		s.Attempts.Failed++
 	}
 	s.AgentTime += c.AgentTime()
 	for _, t := range c.Turns {
@@ -76,10 +96,47 @@ func (s *Summary) Add(c *Case) {
 			s.metric(score.Name, score.Kind).score(score.Value)
 		}
 	}
+	return s.addToCase(c)
 }
 
-// Finished returns how many cases finished.
+// addToCase counts an attempt towards the verdict on its case.
+func (s *Summary) addToCase(c *Case) (Status, bool) {
+	t := s.open[c.Index]
+	if t == nil {
+		t = &tally{}
+	}
+	t.add(c)
+	if t.finished() < c.Repeats {
+		if s.open == nil {
+			s.open = map[int]*tally{}
+		}
+		s.open[c.Index] = t
+		return "", false
+	}
+	delete(s.open, c.Index)
+	verdict := t.verdict(c.PassRule)
+	switch verdict {
+	case Passed:
+		s.Passed++
+	case Unchecked:
+		s.Unchecked++
+	default:
+		s.Failed++
+		if t.failed == t.metricErrors {
+			s.MetricErrors++
+		}
+	}
+	if c.Repeats > 1 {
+		s.Repeats.add(*t)
+	}
+	return verdict, true
+}
+
+// Finished returns how many cases finished, with all their attempts.
 func (s Summary) Finished() int { return s.Passed + s.Failed + s.Unchecked }
+
+// PassRate is the share of the cases that passed among those that were checked.
+func (s Summary) PassRate() Rate { return NewRate(s.Passed, s.Passed+s.Failed) }
 
 func (s *Summary) metric(name string, kind config.MetricType) *MetricSummary {
 	for i := range s.Metrics {
