@@ -11,7 +11,7 @@ type Deployment struct {
 	Protocol        ServeProtocol            `key:"protocol" default:"rest" doc:"What it serves."`
 	Port            int                      `key:"port" default:"8080" rule:"min=1,max=65535" doc:"Port it listens on."`
 	HealthCheckPath string                   `key:"health_check_path" default:"/health" doc:"Path of the health check."`
-	Environment     map[string]secret.String `key:"environment" rule:"hidden" doc:"Its environment."`
+	Environment     map[string]secret.String `key:"environment" default:"{}" rule:"hidden" doc:"Its environment."`
 	Platform        string                   `key:"platform" default:"linux/amd64" doc:"Platform of the image."`
 }
 

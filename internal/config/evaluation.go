@@ -163,8 +163,8 @@ type Optimizer struct {
 // Axes lists what the optimizer may change.
 type Axes struct {
 	Block
-	Numeric []NumericAxis `key:"numeric" doc:"Numbers and choices."`
-	Textual []TextualAxis `key:"textual" doc:"Texts."`
+	Numeric []NumericAxis `key:"numeric" default:"[]" doc:"Numbers and choices."`
+	Textual []TextualAxis `key:"textual" default:"[]" doc:"Texts."`
 }
 
 // NumericAxis is a number or choice that may be changed.

@@ -7,7 +7,7 @@ type Observability struct {
 	Block
 	Enabled                bool              `key:"enabled" default:"false" doc:"Whether telemetry is on."`
 	ServiceName            *string           `key:"service_name" doc:"Name of the service; holodeck-<agent> when absent."`
-	ResourceAttributes     map[string]string `key:"resource_attributes" doc:"Attributes of the resource."`
+	ResourceAttributes     map[string]string `key:"resource_attributes" default:"{}" doc:"Attributes of the resource."`
 	DisableProviderTracing bool              `key:"disable_provider_tracing" default:"false" doc:"Turns the model SDK's own tracing off."`
 	Traces                 Traces            `key:"traces" doc:"Spans."`
 	Metrics                TelemetryMetrics  `key:"metrics" doc:"Metrics."`
@@ -22,7 +22,7 @@ type Traces struct {
 	SampleRate               float64  `key:"sample_rate" default:"1.0" rule:"min=0,max=1" doc:"Share of turns that are traced."`
 	CaptureContent           bool     `key:"capture_content" default:"false" doc:"Whether messages are recorded."`
 	CaptureEvaluationContent bool     `key:"capture_evaluation_content" default:"false" doc:"Whether what judges see is recorded."`
-	RedactionPatterns        []string `key:"redaction_patterns" doc:"Regular expressions that are masked."`
+	RedactionPatterns        []string `key:"redaction_patterns" default:"[]" doc:"Regular expressions that are masked."`
 	MaxQueueSize             int      `key:"max_queue_size" default:"2048" rule:"min=1" doc:"Most spans that wait."`
 	MaxExportBatchSize       int      `key:"max_export_batch_size" default:"512" rule:"min=1" doc:"Most spans of a batch."`
 	ScheduleDelayMillis      int      `key:"schedule_delay_millis" default:"2000" rule:"min=100" doc:"Milliseconds between batches."`
@@ -73,7 +73,7 @@ type OTLPExporter struct {
 	Enabled     bool                     `key:"enabled" default:"true" doc:"Whether it is on."`
 	Endpoint    string                   `key:"endpoint" default:"http://localhost:4317" doc:"Its address."`
 	Protocol    OTLPProtocol             `key:"protocol" default:"grpc" doc:"How it is spoken to."`
-	Headers     map[string]secret.String `key:"headers" doc:"Headers of a request."`
+	Headers     map[string]secret.String `key:"headers" default:"{}" doc:"Headers of a request."`
 	TimeoutMS   int                      `key:"timeout_ms" default:"30000" rule:"min=1000" doc:"Milliseconds a request may take."`
 	Compression *OTLPCompression         `key:"compression" doc:"How bodies are compressed."`
 	Insecure    bool                     `key:"insecure" default:"true" doc:"Without TLS."`

@@ -44,7 +44,7 @@ type ExtendedThinking struct {
 type Bash struct {
 	Block
 	Enabled          bool     `key:"enabled" default:"false" doc:"Whether it is offered."`
-	ExcludedCommands []string `key:"excluded_commands" doc:"Commands that are refused."`
+	ExcludedCommands []string `key:"excluded_commands" default:"[]" doc:"Commands that are refused."`
 	AllowUnsafe      bool     `key:"allow_unsafe" default:"false" doc:"Whether dangerous commands are allowed."`
 }
 
