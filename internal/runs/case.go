@@ -12,12 +12,12 @@ import (
 
 // Run is what is known of a run before its first case.
 type Run struct {
-	Agent   string    // the agent's name
-	Path    string    // the agent file, as the user named it
-	Version string    // of the program
-	Started time.Time // from Env.Now
+	Agent   string    `json:"agent"`   // the agent's name
+	Path    string    `json:"path"`    // the agent file, as the user named it
+	Version string    `json:"version"` // of the program
+	Started time.Time `json:"started"` // from Env.Now
 	// Environment describes the circumstances, such as bounds and stand-ins.
-	Environment map[string]string
+	Environment map[string]string `json:"environment,omitempty"`
 }
 
 // Status is how a case or a turn ended.
@@ -40,88 +40,89 @@ const (
 type Case struct {
 	// Index is the case's place among all cases of the agent file, from 0. Each
 	// combination of its vars is a case.
-	Index int
+	Index int `json:"index"`
 	// ID names the case in every run of the agent, unlike any other of its cases.
-	ID string
+	ID string `json:"id"`
 	// Name is the name the file gives it, or empty.
-	Name string
-	Tags []string
+	Name string   `json:"name,omitempty"`
+	Tags []string `json:"tags,omitempty"`
 	// Attempt is which of Repeats attempts this is, from 1. What came of all of
 	// them together is in the Summary.
-	Attempt, Repeats int
+	Attempt int `json:"attempt"`
+	Repeats int `json:"repeats"`
 	// PassRule says how many of the attempts must pass; empty means all.
-	PassRule config.PassRule
+	PassRule config.PassRule `json:"pass_rule,omitempty"`
 	// Conversation says that the file writes it as turns. Otherwise it has
 	// exactly one turn.
-	Conversation bool
-	Turns        []Turn
-	Status       Status
-	Started      time.Time
+	Conversation bool      `json:"conversation,omitempty"`
+	Turns        []Turn    `json:"turns"`
+	Status       Status    `json:"status"`
+	Started      time.Time `json:"started"`
 	// Elapsed is the wall-clock time of the whole case.
-	Elapsed time.Duration
+	Elapsed time.Duration `json:"elapsed_ns"`
 }
 
 // Turn is one message of a case and what came of it.
 type Turn struct {
-	Input       string
-	Files       []File
-	GroundTruth *string
+	Input       string  `json:"input"`
+	Files       []File  `json:"files,omitempty"`
+	GroundTruth *string `json:"ground_truth,omitempty"`
 	// RetrievalContext is what the case gives metrics about retrieval to judge
 	// by, instead of what was retrieved.
-	RetrievalContext []string
+	RetrievalContext []string `json:"retrieval_context,omitempty"`
 	// Answer is the agent's text, which may be partial when there are Errors.
-	Answer     string
-	Structured json.RawMessage
-	ToolCalls  []ToolCall
+	Answer     string          `json:"answer"`
+	Structured json.RawMessage `json:"structured,omitempty"`
+	ToolCalls  []ToolCall      `json:"tool_calls,omitempty"`
 	// ToolChecks are nil when the case expects nothing of tools.
-	ToolChecks []ToolCheck
-	Metrics    []Metric
+	ToolChecks []ToolCheck `json:"tool_checks,omitzero"`
+	Metrics    []Metric    `json:"metrics,omitempty"`
 	// Errors say what went wrong beside checks that failed: an error of the
 	// agent, a limit it ran into, a file that could not be read, an answer that
 	// is empty.
-	Errors []string
-	Status Status
+	Errors []string `json:"errors,omitempty"`
+	Status Status   `json:"status"`
 	// Usage is nil when no model call was made.
-	Usage *agent.Usage
+	Usage *agent.Usage `json:"usage,omitempty"`
 	// CostUSD is nil when it is not known.
-	CostUSD    *float64
-	StopReason agent.StopReason
+	CostUSD    *float64         `json:"cost_usd,omitempty"`
+	StopReason agent.StopReason `json:"stop_reason,omitempty"`
 	// AgentTime is how long the agent took, checks not included.
-	AgentTime time.Duration
+	AgentTime time.Duration `json:"agent_ns"`
 }
 
 // File is a file that went with an input.
 type File struct {
-	Input   config.FileInput
-	Content string // what the agent was given of it
-	Size    int64  // bytes of the file
-	Err     string // why it could not be read, or empty
-	Elapsed time.Duration
+	Input   config.FileInput `json:"input"`
+	Content string           `json:"content"`         // what the agent was given of it
+	Size    int64            `json:"size_bytes"`      // bytes of the file
+	Err     string           `json:"error,omitempty"` // why it could not be read, or empty
+	Elapsed time.Duration    `json:"elapsed_ns"`
 }
 
 // ToolCall is a call the agent made.
 type ToolCall struct {
-	Name      string // canonical
-	CallID    string
-	Arguments json.RawMessage
-	Result    string
-	Err       string // why it failed, or empty
-	Elapsed   time.Duration
+	Name      string          `json:"name"` // canonical
+	CallID    string          `json:"call_id,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Result    string          `json:"result"`
+	Err       string          `json:"error,omitempty"` // why it failed, or empty
+	Elapsed   time.Duration   `json:"elapsed_ns"`
 }
 
 // ToolCheck is something a case demands of the tool calls and whether it holds.
 type ToolCheck struct {
 	// Rule is the key that demands it.
-	Rule ToolRule
+	Rule ToolRule `json:"rule,omitempty"`
 	// Expected is the entry of expected_tools. Under the other rules it is a
 	// name, or nothing but its zero value.
-	Expected config.ExpectedTool
-	Matched  bool
+	Expected config.ExpectedTool `json:"expected"`
+	Matched  bool                `json:"matched"`
 	// Call is the index in ToolCalls of the first call that satisfied the
 	// check or, of a forbidden tool, that broke it; else -1.
-	Call int
+	Call int `json:"call"`
 	// Reason says what is missing; empty when the check matched.
-	Reason string
+	Reason string `json:"reason,omitempty"`
 }
 
 // ToolRule is the key of a case that demands something of the tool calls.
@@ -160,19 +161,19 @@ const (
 
 // Metric is what a metric made of a turn.
 type Metric struct {
-	Name   string
-	Kind   config.MetricType
-	Status MetricStatus
+	Name   string            `json:"name"`
+	Kind   config.MetricType `json:"kind"`
+	Status MetricStatus      `json:"status"`
 	// Counts says that the status takes part in the verdict.
-	Counts bool
+	Counts bool `json:"counts"`
 	// Score is between 0 and 1; nil when there is none.
-	Score *float64
+	Score *float64 `json:"score,omitempty"`
 	// Threshold is the lowest score that passes; nil when none is set.
-	Threshold *float64
-	Reason    string
+	Threshold *float64 `json:"threshold,omitempty"`
+	Reason    string   `json:"reason,omitempty"`
 	// Retries is how often the metric was tried again after an error.
-	Retries int
-	Elapsed time.Duration
+	Retries int           `json:"retries,omitempty"`
+	Elapsed time.Duration `json:"elapsed_ns"`
 }
 
 // Failed reports whether the metric fails its turn.
@@ -231,9 +232,24 @@ func (c *Case) Usage() *agent.Usage {
 	return sum
 }
 
-// failedByMetricErrorsOnly reports whether nothing but metrics that ended in an
+// CostUSD returns the sum of the turns whose cost is known; nil when none is.
+func (c *Case) CostUSD() *float64 {
+	var sum *float64
+	for _, t := range c.Turns {
+		if t.CostUSD == nil {
+			continue
+		}
+		if sum == nil {
+			sum = new(float64)
+		}
+		*sum += *t.CostUSD
+	}
+	return sum
+}
+
+// FailedByMetricErrorsOnly reports whether nothing but metrics that ended in an
 // error fails the case.
-func (c *Case) failedByMetricErrorsOnly() bool {
+func (c *Case) FailedByMetricErrorsOnly() bool {
 	return c.Status == Failed && !slices.ContainsFunc(c.Turns, func(t Turn) bool {
 		return len(t.Errors) > 0 || t.Status == NotRun ||
 			slices.ContainsFunc(t.ToolChecks, func(c ToolCheck) bool { return !c.Matched }) ||
