@@ -134,6 +134,10 @@ func (d *decoder) value(n *node, at keyPath, v reflect.Value, r rules) bool {
 		return d.format(n, at, v)
 	case expectedType:
 		return d.expected(n, at, v)
+	case pagesType:
+		if n.kind != kindNull {
+			return d.pages(n, at, v)
+		}
 	case oneOrMany:
 		if n.kind != kindList {
 			text, ok := d.text(n, at, r, false)

@@ -54,24 +54,38 @@ func (MetricType) Values() []string { return []string{"standard", "geval", "rag"
 type StandardMetric struct {
 	MetricBase
 	Metric                    StandardName `key:"metric" rule:"required" doc:"Which one."`
+	Title                     *string      `key:"name" ours:"true" rule:"nonblank" doc:"Its name in reports; absent, the metric's."`
 	Threshold                 *float64     `key:"threshold" doc:"Lowest score that passes."`
-	Scale                     *int         `key:"scale" rule:"gt=0" doc:"Highest mark a judge gives."`
+	Scale                     *int         `key:"scale" rule:"gt=0" doc:"What the threshold is out of, such as 100; a judge's highest mark."`
 	Model                     *Model       `key:"model" doc:"The judge of this metric."`
 	RetryOnFailure            *int         `key:"retry_on_failure" rule:"min=1,max=3" doc:"How often an error is tried again."`
 	TimeoutMS                 *int         `key:"timeout_ms" rule:"gt=0" doc:"Milliseconds the metric may take."`
 	CustomPrompt              *string      `key:"custom_prompt" doc:"What the judge is told instead of the built-in text."`
-	CaseInsensitive           bool         `key:"case_insensitive" default:"false" doc:"Letter case does not count (equality, contains)."`
-	StripWhitespace           bool         `key:"strip_whitespace" default:"false" doc:"Runs of white space count as one blank (equality, contains)."`
-	StripPunctuation          bool         `key:"strip_punctuation" default:"false" doc:"ASCII punctuation does not count (equality, contains)."`
+	CaseInsensitive           bool         `key:"case_insensitive" default:"false" doc:"Letter case does not count (equality, contains, starts_with, levenshtein, regex)."`
+	StripWhitespace           bool         `key:"strip_whitespace" default:"false" doc:"Runs of white space count as one blank (equality, contains, starts_with, levenshtein)."`
+	StripPunctuation          bool         `key:"strip_punctuation" default:"false" doc:"ASCII punctuation does not count (equality, contains, starts_with, levenshtein)."`
 	AbsoluteTolerance         float64      `key:"absolute_tolerance" default:"1e-6" rule:"min=0" doc:"Largest difference that passes (numeric)."`
 	RelativeTolerance         float64      `key:"relative_tolerance" default:"0" rule:"min=0" doc:"Largest difference that passes, as a share of the expected value (numeric)."`
 	AcceptPercent             bool         `key:"accept_percent" default:"false" doc:"5% reads as 0.05 (numeric)."`
 	AcceptThousandsSeparators bool         `key:"accept_thousands_separators" default:"false" doc:"1,000 reads as 1000 (numeric)."`
 	ResponsePath              *string      `key:"response_path" doc:"Path to a value inside a JSON answer, such as items[0].price."`
+
+	Pattern *string         `key:"pattern" ours:"true" doc:"What the answer must hold, in the syntax of Python's re; absent, the ground_truth is the pattern (regex)."`
+	Schema  *ResponseFormat `key:"schema" ours:"true" doc:"JSON Schema of the answer: the schema itself, or a path to a JSON file (json_schema)."`
+	Min     *float64        `key:"min" ours:"true" rule:"min=0" doc:"Least that passes (length in characters, latency in milliseconds, cost in US dollars, tokens)."`
+	Max     *float64        `key:"max" ours:"true" rule:"min=0" doc:"Most that passes, as for min."`
+
+	// JSONSchema is the resolved schema, nil when there is none.
+	JSONSchema []byte `key:"-"`
 }
 
-// Name implements Metric.
-func (m *StandardMetric) Name() string { return string(m.Metric) }
+// Name implements Metric: the title, or the metric's name.
+func (m *StandardMetric) Name() string {
+	if m.Title != nil {
+		return *m.Title
+	}
+	return string(m.Metric)
+}
 
 // StandardName is a standard metric.
 type StandardName string
@@ -79,8 +93,10 @@ type StandardName string
 // Values implements the enumeration.
 func (StandardName) Values() []string {
 	return []string{
-		"groundedness", "relevance", "coherence", "fluency", "bleu", "rouge", "meteor", "f1", "f1_score",
-		"equality", "numeric", "contains",
+		"groundedness", "relevance", "coherence", "fluency",
+		"bleu", "rouge", "rouge1", "rouge2", "rougeL", "meteor", "f1", "f1_score", "levenshtein",
+		"equality", "numeric", "contains", "starts_with", "regex", "json_schema",
+		"length", "latency", "cost", "tokens",
 	}
 }
 

@@ -30,6 +30,17 @@ type Options struct {
 	Strict bool
 }
 
+// Getenv returns a variable of the process environment, or "" when it is not
+// set. As in os.Environ, the last of two settings wins.
+func (o Options) Getenv(name string) string {
+	for _, entry := range slices.Backward(o.Environ) {
+		if key, value, ok := strings.Cut(entry, "="); ok && key == name {
+			return value
+		}
+	}
+	return ""
+}
+
 // Flag is an execution setting from the command line.
 type Flag struct {
 	Name  string // as the user types it, such as "--timeout"

@@ -32,6 +32,11 @@ func parseYAML(src *source, data []byte, rep *report) *node {
 	if !ok {
 		return nil
 	}
+	if len(text) >= splitFrom {
+		if root, ok := parseSplit(src, text, pieceSize, rep); ok {
+			return root
+		}
+	}
 	file, err := parseText(text)
 	if err != nil {
 		rep.add(syntaxProblem(src, err))
@@ -55,7 +60,7 @@ func parseYAML(src *source, data []byte, rep *report) *node {
 	if body == nil {
 		return &node{kind: kindNull, plain: true, src: src, line: 1, col: 1}
 	}
-	c := &converter{src: src, rep: rep, anchors: map[string]*node{}, open: map[string]bool{}}
+	c := newConverter(src, rep)
 	n, _ := c.node(body, 0)
 	if c.failed {
 		return nil
@@ -97,7 +102,10 @@ func decodeText(src *source, data []byte, rep *report) (string, bool) {
 		}
 		return refuse(i, fmt.Sprintf("byte 0x%02x is not UTF-8", data[i]), "save the file as UTF-8")
 	}
-	return strings.ReplaceAll(string(data), "\r\n", "\n"), true
+	if bytes.IndexByte(data, '\r') < 0 {
+		return string(data), true
+	}
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)), true
 }
 
 // parseText runs the YAML parser behind the guards it needs: nesting is
@@ -217,12 +225,26 @@ type converter struct {
 	open    map[string]bool // anchors whose value is being converted
 	aliased int             // values that aliases stand for so far
 	failed  bool            // a problem after which the tree is not complete
+	line    int             // lines before the text that is being converted
+}
+
+func newConverter(src *source, rep *report) *converter {
+	return &converter{src: src, rep: rep, anchors: map[string]*node{}, sizes: map[*node]int{}, open: map[string]bool{}}
+}
+
+// position returns where an AST node stands in the file.
+func (c *converter) position(n ast.Node) Pos {
+	p := position(c.src, n)
+	if p.Line > 0 {
+		p.Line += c.line
+	}
+	return p
 }
 
 // refuse reports a problem that leaves the tree incomplete.
 func (c *converter) refuse(at ast.Node, code, text, hint string) {
 	c.failed = true
-	c.rep.add(Problem{Pos: position(c.src, at), Severity: SeverityError, Code: code, Text: text, Hint: hint})
+	c.rep.add(Problem{Pos: c.position(at), Severity: SeverityError, Code: code, Text: text, Hint: hint})
 }
 
 // node converts n and returns the tree and how many values it holds.
@@ -276,7 +298,7 @@ func (c *converter) node(n ast.Node, depth int) (*node, int) {
 
 // scalar returns a node at the place of n.
 func (c *converter) scalar(n ast.Node, text string, k kind, plain bool) *node {
-	p := position(c.src, n)
+	p := c.position(n)
 	return &node{kind: k, plain: plain, text: text, src: c.src, line: int32(p.Line), col: int32(p.Column)}
 }
 
@@ -298,7 +320,7 @@ func (c *converter) mapping(n ast.Node, pairs []*ast.MappingValueNode, depth int
 		if !ok {
 			continue
 		}
-		at := position(c.src, pair.Key)
+		at := c.position(pair.Key)
 		if first, dup := index[key]; dup {
 			c.rep.add(Problem{
 				Pos: at, Severity: SeverityError, Code: CodeDuplicate,
@@ -360,9 +382,6 @@ func (c *converter) anchor(v *ast.AnchorNode, depth int) (*node, int) {
 	value, size := c.node(v.Value, depth+1)
 	delete(c.open, name)
 	c.anchors[name] = value
-	if c.sizes == nil {
-		c.sizes = map[*node]int{}
-	}
 	c.sizes[value] = size
 	return value, size
 }

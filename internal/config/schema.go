@@ -188,6 +188,13 @@ func (g *schemaWriter) value(t reflect.Type, r rules) object {
 		return object{{"anyOf", []object{g.ref(t, func() object { return g.block(t, "") }), text}}}
 	case expectedType:
 		return object{{"anyOf", []object{text, g.ref(t, func() object { return g.block(t, "") })}}}
+	case pagesType:
+		page := object{{"anyOf", []object{
+			{{"type", "integer"}, {"minimum", 1}},
+			{{"type", "string"}, {"pattern", pagePattern}},
+			{{"$ref", "#/$defs/variable"}},
+		}}}
+		return orElse(page, object{{"type", "array"}, {"items", page}})
 	case oneOrMany:
 		return object{{"anyOf", []object{text, {{"type", "array"}, {"items", text}}}}}
 	}

@@ -62,6 +62,7 @@ var (
 	databaseType = reflect.TypeFor[Database]()
 	expectedType = reflect.TypeFor[ExpectedTool]()
 	oneOrMany    = reflect.TypeFor[StringOrList]()
+	pagesType    = reflect.TypeFor[Pages]()
 	anyType      = reflect.TypeFor[any]()
 )
 
