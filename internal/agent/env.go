@@ -13,13 +13,26 @@ import (
 
 // Env is where time, chance, ids and the log come from. It is handed to every
 // Open: nothing that is stored, sent or shown takes them from elsewhere, so
-// that a recorded run replays to the byte. All fields are set, and all are
-// safe for concurrent use.
+// that a recorded run replays to the byte. All fields but Scopes are set, and
+// all are safe for concurrent use.
 type Env struct {
 	Now   func() time.Time
 	NewID func() string // a ULID
 	Rand  *mathrand.Rand
 	Log   *slog.Logger
+	// Scopes returns the Env of a scope, see [Env.Scope]; nil where they are not
+	// told apart.
+	Scopes func(name string) Env
+}
+
+// Scope returns the Env for a line of work that runs beside others: a session,
+// or a tool call of one. What is taken from it does not depend on how the lines
+// interleave. The same name gives the same scope.
+func (e Env) Scope(name string) Env {
+	if e.Scopes == nil {
+		return e
+	}
+	return e.Scopes(name)
 }
 
 // SystemEnv returns the Env of a running process: the wall clock, ULIDs and a

@@ -34,7 +34,11 @@ type Request struct {
 	// Session is the id of the session the call belongs to, for what a Model
 	// keeps for a session. It is never sent to a provider; a call outside of
 	// any conversation has none.
-	Session  string
+	Session string
+	// Turn and Ordinal say which call of which turn it is, both from 1; zero
+	// where the caller does not count. They are never sent to a provider.
+	Turn, Ordinal int
+
 	System   string
 	Messages []Message
 	// Tools are what the model may call. Their names are wire names: what the
@@ -95,8 +99,18 @@ type Result struct {
 	Result agent.ToolResult `json:"result"`
 }
 
-// Chunk is a piece of a response: Text, Thinking or Done.
+// Chunk is a piece of a response (Text, Thinking or Done), or a Notice beside
+// it.
 type Chunk interface{ chunk() }
+
+// Notice tells of something that happened around a call and that a person may
+// want to know: a retry, a wait, a model that stands in for another. Notices
+// come from decorators and are no part of the response. A caller that cannot
+// show them passes them over.
+type Notice struct {
+	Code string // one of the agent.Notice constants
+	Text string
+}
 
 // Text is a piece of the answer.
 type Text string
@@ -106,6 +120,9 @@ type Thinking string
 
 // Done ends a response.
 type Done struct {
+	// Provider and Model say who answered, where it was not the Model that was
+	// asked but one that stood in for it; empty otherwise.
+	Provider, Model string
 	// Message is the whole response as the history keeps it: its text parts
 	// add up to the Text chunks, and its Calls are complete.
 	Message Message
@@ -119,6 +136,7 @@ type Done struct {
 	FinishReason string
 }
 
+func (Notice) chunk()   {}
 func (Text) chunk()     {}
 func (Thinking) chunk() {}
 func (Done) chunk()     {}

@@ -63,6 +63,9 @@ type Call struct {
 	Turn, Ordinal int
 	// Approver is asked where permissions say so; nil refuses.
 	Approver agent.Approver
+	// Now is where the call's times come from: calls run side by side, and each
+	// has an Env scope of its own. nil means the Env the Set was opened with.
+	Now func() time.Time
 }
 
 // New returns a Set of tools that no agent file speaks of: all may be called,
@@ -154,9 +157,13 @@ func (s *Set) Definitions() []agent.Definition {
 // Call runs a tool and returns when it has ended, was refused, or ran out of
 // time. Cancelling ctx cancels the call. Many calls may run at once.
 func (s *Set) Call(ctx context.Context, c Call) agent.ToolCallFinished {
-	f := agent.ToolCallFinished{CallID: c.ID, Name: c.Name, Start: s.env.Now()}
+	now := c.Now
+	if now == nil {
+		now = s.env.Now
+	}
+	f := agent.ToolCallFinished{CallID: c.ID, Name: c.Name, Start: now()}
 	result, err := s.dispatch(ctx, c)
-	f.End = s.env.Now()
+	f.End = now()
 	f.Result = result
 	switch {
 	case err != nil:

@@ -148,6 +148,7 @@ func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
 	if s.id == "" {
 		s.id = b.options.Env.NewID()
 	}
+	s.env = b.options.Env.Scope(s.id)
 	if err := b.checkCost(s.limits); err != nil {
 		return nil, err
 	}
@@ -172,7 +173,7 @@ func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
 		}
 		s.history, s.spentUSD, turns = snap.Messages, snap.SpentUSD, snap.Turns
 	}
-	s.sequencer = turn.NewSequencer(b.options.Backend, b.options.Env.Now, s.limits.Turn, turns)
+	s.sequencer = turn.NewSequencer(b.options.Backend, s.env.Now, s.limits.Turn, turns)
 	if err := b.sessions.Add(s); err != nil {
 		return nil, err
 	}

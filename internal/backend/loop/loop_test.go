@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -530,6 +532,92 @@ func benchmarkTurn(b *testing.B, s script.Script) {
 	for b.Loop() {
 		if _, err := agent.RunOnce(b.Context(), backend, agent.Text("hello")); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// noticing is a model whose first response another model gave, after a wait.
+type noticing struct{ fakeModel }
+
+func (m *noticing) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		if !yield(llm.Notice{Code: agent.NoticeWaiting, Text: "waiting"}, nil) {
+			return
+		}
+		for c, err := range m.fakeModel.Stream(ctx, req) {
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestWhatHappensAroundACallIsTold(t *testing.T) {
+	m := &noticing{fakeModel{respond: func(llm.Request) llm.Done {
+		d := answered("Hello.")
+		d.Provider, d.Model = "fake", "stand-in"
+		return d
+	}}}
+	r := send(t, newSession(t, Options{Model: m}, agent.SessionOptions{}), "hi")
+	if len(r.Notices) != 1 || r.Notices[0].Code != agent.NoticeWaiting || r.Notices[0].Text != "waiting" {
+		t.Errorf("the notices are %+v", r.Notices)
+	}
+	if r.Model != "stand-in" || r.Response != "Hello." {
+		t.Errorf("%s answered %q", r.Model, r.Response)
+	}
+}
+
+func TestEveryCallHasItsPlaceInTheSession(t *testing.T) {
+	m := &fakeModel{respond: func(req llm.Request) llm.Done {
+		if req.Ordinal == 1 {
+			return calling("", llm.Call{ID: "c", Name: "none", Arguments: json.RawMessage("{}")})
+		}
+		return answered("Done.")
+	}}
+	s := newSession(t, Options{Model: m}, agent.SessionOptions{ID: "s"})
+	send(t, s, "one")
+	send(t, s, "two")
+	var got []string
+	for _, req := range m.requests {
+		got = append(got, fmt.Sprintf("%s %d.%d", req.Session, req.Turn, req.Ordinal))
+	}
+	if want := []string{"s 1.1", "s 1.2", "s 2.1", "s 2.2"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("the calls are %v, want %v", got, want)
+	}
+}
+
+func TestWhatRunsSideBySideHasAScopeOfItsOwn(t *testing.T) {
+	var scopes sync.Map
+	env := testEnv()
+	env.Scopes = func(name string) agent.Env {
+		scopes.Store(name, true)
+		inner := testEnv()
+		inner.Scopes = func(inside string) agent.Env {
+			scopes.Store(name+"/"+inside, true)
+			return testEnv()
+		}
+		return inner
+	}
+	m := &fakeModel{respond: func(req llm.Request) llm.Done {
+		if req.Ordinal == 1 {
+			return calling("", llm.Call{ID: "a", Name: "none", Arguments: json.RawMessage("{}")}, llm.Call{ID: "b", Name: "none", Arguments: json.RawMessage("{}")})
+		}
+		return answered("Done.")
+	}}
+	set, with := newToolSet(t)
+	b, err := New(Options{Env: env, Backend: "agent_framework", Model: m, Tools: set, WithTools: with})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	s, err := b.NewSession(t.Context(), agent.SessionOptions{ID: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(t, s, "hi")
+	for _, want := range []string{"s", "s/tool 1.1", "s/tool 1.2"} {
+		if _, ok := scopes.Load(want); !ok {
+			t.Errorf("nothing was taken from scope %q", want)
 		}
 	}
 }

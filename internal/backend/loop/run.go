@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,7 +118,7 @@ func (r *run) ask(ctx context.Context) (llm.Done, string, error) {
 		defer stop()
 	}
 	r.round++
-	start := o.Env.Now()
+	start := r.env.Now()
 	var (
 		text strings.Builder
 		done *llm.Done
@@ -132,6 +133,8 @@ func (r *run) ask(ctx context.Context) (llm.Done, string, error) {
 			err = r.turn.Emit(agent.TextDelta{Text: string(c)})
 		case llm.Thinking:
 			err = r.turn.Emit(agent.ThinkingDelta{Text: string(c)})
+		case llm.Notice:
+			err = r.turn.Emit(agent.Notice{Code: c.Code, Text: c.Text})
 		case llm.Done:
 			done = &c
 		}
@@ -154,9 +157,9 @@ func (r *run) ask(ctx context.Context) (llm.Done, string, error) {
 	r.identify(done.Message.Calls)
 	r.history = append(r.history, done.Message)
 	err := r.turn.Emit(agent.ModelCall{
-		Provider: info.Provider, Model: info.Name,
+		Provider: cmp.Or(done.Provider, info.Provider), Model: cmp.Or(done.Model, info.Name),
 		Usage: done.Usage, CostUSD: done.CostUSD, FinishReason: done.FinishReason,
-		Start: start, End: o.Env.Now(),
+		Start: start, End: r.env.Now(),
 	})
 	if err != nil {
 		r.giveUp(done.Message.Calls)
@@ -169,6 +172,8 @@ func (r *run) request() llm.Request {
 	o := &r.backend.options
 	return llm.Request{
 		Session:  r.id,
+		Turn:     r.turn.Number(),
+		Ordinal:  r.round,
 		System:   o.System,
 		Messages: r.history[:len(r.history):len(r.history)],
 		Tools:    r.names.wire,
@@ -182,7 +187,7 @@ func (r *run) request() llm.Request {
 func (r *run) identify(calls []llm.Call) {
 	for i := range calls {
 		if id := calls[i].ID; id == "" || r.ids[id] {
-			calls[i].ID = "call_" + r.backend.options.Env.NewID()
+			calls[i].ID = "call_" + r.env.NewID()
 		}
 		if r.ids == nil {
 			r.ids = map[string]bool{}
@@ -259,6 +264,7 @@ func (r *run) runCalls(ctx context.Context, calls []llm.Call) error {
 			ID: c.ID, Name: r.names.of(c.Name), Arguments: c.Arguments,
 			Session: r.id, Turn: r.turn.Number(), Ordinal: r.ordinal,
 			Approver: r.approver,
+			Now:      r.env.Scope(fmt.Sprintf("tool %d.%d", r.turn.Number(), r.ordinal)).Now,
 		}
 		running.Go(func() { outcomes <- outcome{i, r.tools.Call(callCtx, call)} })
 	}
@@ -293,7 +299,7 @@ func (r *run) refuse(calls []llm.Call, why string) error {
 	if err := r.started(calls); err != nil {
 		return err
 	}
-	now := r.backend.options.Env.Now()
+	now := r.env.Now()
 	for i, c := range calls {
 		results[i].Result = errorResult(why)
 		err := r.turn.Emit(agent.ToolCallFinished{

@@ -20,6 +20,7 @@ import (
 type session struct {
 	backend   *Backend
 	id        string
+	env       agent.Env // its own scope
 	approver  agent.Approver
 	tools     Tools
 	names     names
