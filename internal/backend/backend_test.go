@@ -47,7 +47,7 @@ func open(t *testing.T, a *config.Agent) (agent.Backend, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { set.Close() })
-	b, err := Open(t.Context(), testEnv(), a, set, llm.Open(testEnv()))
+	b, err := Open(t.Context(), testEnv(), a, set, llm.Open(testEnv(), llm.Options{}))
 	if err == nil {
 		t.Cleanup(func() { b.Close() })
 	}

@@ -24,7 +24,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 		return nil, &agent.BackendInitError{Backend: name, Err: fmt.Errorf(
 			"this build does not run it yet; use --offline to let the built-in loop and model stand in for it and %s", a.Model.Name)}
 	}
-	model, err := models.Model(a.Model)
+	model, err := models.Chat(a)
 	if err != nil {
 		return nil, &agent.BackendInitError{Backend: name, Err: err}
 	}
@@ -56,7 +56,7 @@ func limits(a *config.Agent) loop.Limits {
 	var l loop.Limits
 	switch a.Runtime {
 	case config.BackendAgentFramework:
-		if o := a.OpenAI; o != nil && usesOpenAI(a) {
+		if o := a.OpenAI; a.UsesOpenAI() {
 			l.MaxTurns = o.MaxTurns
 			l.MaxSessionCostUSD = value(o.MaxBudgetUSD)
 		}
@@ -81,12 +81,6 @@ func limits(a *config.Agent) loop.Limits {
 		l.Turn = l.Model
 	}
 	return l
-}
-
-// usesOpenAI reports whether the openai section counts: its own runtime runs
-// an OpenAI model, or what stands in for one.
-func usesOpenAI(a *config.Agent) bool {
-	return a.Offline || a.Model.Provider == config.ProviderOpenAI || a.Model.Provider == config.ProviderAzureOpenAI
 }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

@@ -7,6 +7,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/eval"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/llm"
+	"github.com/holodeck-go/holodeck/internal/llm/price"
 	"github.com/holodeck-go/holodeck/internal/testrun"
 	"github.com/holodeck-go/holodeck/internal/tool"
 )
@@ -45,8 +46,18 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 			}
 		}
 	}
+	problems = append(problems, prices(agent, opts)...)
 	config.SortProblems(problems)
 	return agent, problems
+}
+
+// prices checks the agent's budget against what its models cost.
+func prices(agent *config.Agent, opts Options) []config.Problem {
+	table, err := price.Open(opts.Getenv, opts.Home)
+	if err != nil {
+		return []config.Problem{{Severity: config.SeverityError, Code: config.CodeReference, Text: err.Error()}}
+	}
+	return price.Check(agent, table)
 }
 
 // rooms returns the checks of the rooms that know limits of their own. Each is

@@ -11,6 +11,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/check"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/llm"
+	"github.com/holodeck-go/holodeck/internal/llm/price"
 	"github.com/holodeck-go/holodeck/internal/tool"
 )
 
@@ -18,6 +19,7 @@ import (
 type openOptions struct {
 	offline     bool          // --offline
 	forceIngest bool          // --force-ingest
+	parallel    bool          // cases run side by side, as the execution section says
 	execution   []config.Flag // settings of the execution section
 }
 
@@ -68,10 +70,7 @@ func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) (*openedAgent, error) {
 	progress := &indexProgress{w: a.Stderr, terminal: a.StderrTerminal && a.escapes(), quiet: a.quiet}
 	set, err := tool.Open(ctx, a.env, loaded, tool.Options{
-		Getenv: func(name string) string {
-			value, _ := a.getenv(name)
-			return value
-		},
+		Getenv:      a.variable,
 		ForceIngest: opts.forceIngest,
 		Progress:    progress.report,
 		OnWait:      progress.say,
@@ -80,11 +79,34 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 	if err != nil {
 		return nil, fmt.Errorf("open the tools of %s: %w", loaded.File, err)
 	}
-	b, err := backend.Open(ctx, a.env, loaded, set, llm.Open(a.env))
+	models, err := a.models(loaded, opts)
+	if err != nil {
+		return nil, errors.Join(err, set.Close())
+	}
+	b, err := backend.Open(ctx, a.env, loaded, set, models)
 	if err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
 	return &openedAgent{config: loaded, backend: b, set: set}, nil
+}
+
+// models returns the models of the command that opens an agent.
+func (a *app) models(loaded *config.Agent, opts openOptions) (*llm.Models, error) {
+	prices, err := price.Open(a.variable, a.Home)
+	if err != nil {
+		return nil, err // loading has said so, unless the file was changed since
+	}
+	o := llm.Options{Prices: prices, Redactor: loaded.Redactor}
+	if opts.parallel {
+		o.Parallel = loaded.Execution.ParallelTestCases
+	}
+	return llm.Open(a.env, o), nil
+}
+
+// variable returns a variable of the process's environment, or "".
+func (a *app) variable(name string) string {
+	value, _ := a.getenv(name)
+	return value
 }
 
 // Close closes the backend, and then the tools it used.

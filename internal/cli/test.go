@@ -95,6 +95,7 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 	// What parsing a long file leaves behind would otherwise let the heap of the
 	// run grow to twice its size before it is collected.
 	runtime.GC()
+	opts.open.parallel = true
 	opened, err := a.open(ctx, loaded, opts.open)
 	if err != nil {
 		return err

@@ -15,6 +15,22 @@ type ProviderError struct {
 	Message string // the provider's own words
 	// RetryAfter is how long the provider asks to wait; 0 when it does not say.
 	RetryAfter time.Duration
+	// Permanent says that to try again cannot help, whatever Status says: an
+	// account that is used up, an endpoint that does not exist.
+	Permanent bool
+}
+
+// Retryable reports whether the same call may succeed a little later: the
+// connection broke, or the provider answered 408, 409, 429 or 5xx.
+func (e *ProviderError) Retryable() bool {
+	if e.Permanent {
+		return false
+	}
+	switch e.Status {
+	case 0, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+		return true
+	}
+	return e.Status >= 500
 }
 
 // Error implements error.

@@ -196,7 +196,7 @@ type wrapped struct{ Model }
 func (w wrapped) Unwrap() Model { return w.Model }
 
 func TestWithoutARuleItSearchesAndAnswersWithSources(t *testing.T) {
-	m, err := Open(testEnv()).Model(&config.Model{Provider: config.ProviderOffline, Name: "built-in"})
+	m, err := Open(testEnv(), Options{}).Model(&config.Model{Provider: config.ProviderOffline, Name: "built-in"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestDecoratorsStandRoundEveryModel(t *testing.T) {
 	named := func(name string) Decorator {
 		return func(m Model) Model { return tracing{m, func() { order = append(order, name) }} }
 	}
-	m, err := Open(testEnv(), named("outer"), named("inner")).Model(&config.Model{Provider: config.ProviderOffline, Name: "x"})
+	m, err := Open(testEnv(), Options{Decorators: []Decorator{named("outer"), named("inner")}}).Model(&config.Model{Provider: config.ProviderOffline, Name: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func (m tracing) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error
 }
 
 func TestAProviderWithoutAClientSaysWhatToDo(t *testing.T) {
-	_, err := Open(testEnv()).Model(&config.Model{Provider: config.ProviderOpenAI, Name: "gpt-x"})
+	_, err := Open(testEnv(), Options{}).Model(&config.Model{Provider: config.ProviderOpenAI, Name: "gpt-x"})
 	if err == nil || !strings.Contains(err.Error(), "openai") || !strings.Contains(err.Error(), "--offline") || !strings.Contains(err.Error(), "gpt-x") {
 		t.Errorf("got %v", err)
 	}
@@ -315,7 +315,7 @@ func TestCheckFindsWhatIsWrongWithScripts(t *testing.T) {
 			if a.Model.Provider != config.ProviderOffline {
 				return
 			}
-			_, err := Open(testEnv()).Model(a.Model)
+			_, err := Open(testEnv(), Options{}).Model(a.Model)
 			if _, refused := errors.AsType[*config.Error](err); refused != config.HasErrors(Check(a)) {
 				t.Errorf("opening the model gave %v", err)
 			}
@@ -334,7 +334,7 @@ func TestAScriptFileThatCannotBeReadIsRefused(t *testing.T) {
 		dir:                             "is a folder",
 		large:                           "is larger",
 	} {
-		_, err := Open(testEnv()).Model(&config.Model{Provider: config.ProviderOffline, Name: "x", ScriptFile: &file})
+		_, err := Open(testEnv(), Options{}).Model(&config.Model{Provider: config.ProviderOffline, Name: "x", ScriptFile: &file})
 		if _, ok := errors.AsType[*config.Error](err); !ok || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: got %v", why, err)
 		}
@@ -398,7 +398,7 @@ func BenchmarkOfflineAnswer(b *testing.B) {
 }
 
 func benchmarkOffline(b *testing.B, req Request) {
-	m, err := Open(testEnv()).Model(&config.Model{Provider: config.ProviderOffline, Name: "built-in"})
+	m, err := Open(testEnv(), Options{}).Model(&config.Model{Provider: config.ProviderOffline, Name: "built-in"})
 	if err != nil {
 		b.Fatal(err)
 	}

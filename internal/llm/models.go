@@ -5,7 +5,9 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/llm/price"
 	"github.com/holodeck-go/holodeck/internal/llm/script"
+	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
 // Decorator wraps a Model in one more thing that every call needs: a retry, a
@@ -13,31 +15,82 @@ import (
 // that gives the one it was handed.
 type Decorator func(Model) Model
 
+// Options says what goes around every call.
+type Options struct {
+	// Parallel is how many calls may be under way at one endpoint with one key to
+	// begin with. The bound then follows what the provider bears. 0 is none until
+	// the provider refuses a call as one too many.
+	Parallel int
+	// Prices says what calls cost; nil knows no price.
+	Prices *price.Table
+	// Redactor masks secrets in notices, which quote what providers say.
+	Redactor *secret.Redactor
+	// Decorators go round all the rest, the first of them outermost.
+	Decorators []Decorator
+}
+
 // Models hands out the models of one command. It is opened once, so that what
 // goes around a call is the same for the agent, its judges and its tools. It is
 // safe for concurrent use.
 type Models struct {
-	env        agent.Env
-	decorators []Decorator
+	env      agent.Env
+	options  Options
+	limiters limiters
 }
 
-// Open returns Models whose every Model is wrapped in the decorators, the
-// first of which is outermost.
-func Open(env agent.Env, decorators ...Decorator) *Models {
-	return &Models{env: env, decorators: decorators}
+// Open returns the Models of a command.
+func Open(env agent.Env, o Options) *Models {
+	return &Models{env: env, options: o, limiters: limiters{start: o.Parallel}}
 }
 
 // Model returns the model that c names. The error says what is wrong with its
 // script, or that this build has no client for the provider.
 func (ms *Models) Model(c *config.Model) (Model, error) {
+	m, err := ms.robust(c)
+	if err != nil {
+		return nil, err
+	}
+	return ms.decorate(m), nil
+}
+
+// Chat returns the model an agent answers with: its own, and the fallback model
+// of its runtime's section behind it, at the same provider.
+func (ms *Models) Chat(a *config.Agent) (Model, error) {
+	m, err := ms.robust(a.Model)
+	if err != nil {
+		return nil, err
+	}
+	if name := a.FallbackModel(); name != "" && a.Model.Provider != config.ProviderOffline {
+		second := *a.Model
+		second.Name = name
+		other, err := ms.robust(&second)
+		if err != nil {
+			return nil, fmt.Errorf("open the fallback model %s: %w", name, err)
+		}
+		m = &fallback{m, other, ms.options.Redactor.String}
+	}
+	return ms.decorate(m), nil
+}
+
+// robust returns a model with what every call of it needs. A chunk passes these
+// from the bottom up.
+func (ms *Models) robust(c *config.Model) (Model, error) {
 	m, err := ms.open(c)
 	if err != nil {
 		return nil, err
 	}
-	for i := len(ms.decorators) - 1; i >= 0; i-- {
-		m = ms.decorators[i](m)
-	}
+	m = newPriced(m, ms.options.Prices)
+	m = &limited{m, ms.limiters.at(endpointOf(c))} // a pause between attempts takes no place
+	m = &retrying{m, ms.env.Rand, ms.options.Redactor.String}
 	return m, nil
+}
+
+// decorate puts the decorators of the command round a model.
+func (ms *Models) decorate(m Model) Model {
+	for i := len(ms.options.Decorators) - 1; i >= 0; i-- {
+		m = ms.options.Decorators[i](m)
+	}
+	return m
 }
 
 func (ms *Models) open(c *config.Model) (Model, error) {

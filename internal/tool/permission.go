@@ -82,7 +82,7 @@ func permissionsOf(a *config.Agent) permissions {
 		p.ask = list(root.Block, "ask", root.Ask, false)
 		p.allow = list(root.Block, "allowed_tools", root.AllowedTools, false)
 	}
-	if !usesOpenAISection(a) {
+	if !a.UsesOpenAI() { // under --offline a tool that was denied stays denied
 		return p
 	}
 	p.deny = append(p.deny, list(a.OpenAI.Block, "disallowed_tools", a.OpenAI.DisallowedTools, true)...)
@@ -91,16 +91,6 @@ func permissionsOf(a *config.Agent) permissions {
 		p.allow = append(p.allow, list(own.Block, "allowed_tools", own.AllowedTools, true)...)
 	}
 	return p
-}
-
-// usesOpenAISection reports whether the openai section says anything of this
-// agent's tools. Under --offline the provider is no longer the file's, and a
-// tool that was denied stays denied.
-func usesOpenAISection(a *config.Agent) bool {
-	if a.OpenAI == nil || a.Model == nil || a.Runtime != config.BackendAgentFramework {
-		return false
-	}
-	return a.Offline || a.Model.Provider == config.ProviderOpenAI || a.Model.Provider == config.ProviderAzureOpenAI
 }
 
 // of returns what the permissions say of a tool: deny wins over ask, and ask
