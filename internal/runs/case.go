@@ -46,6 +46,8 @@ type Case struct {
 	// Name is the name the file gives it, or empty.
 	Name string   `json:"name,omitempty"`
 	Tags []string `json:"tags,omitempty"`
+	// Pos is where it stands; zero when that is not known.
+	Pos config.Pos `json:"pos,omitzero"`
 	// Attempt is which of Repeats attempts this is, from 1. What came of all of
 	// them together is in the Summary.
 	Attempt int `json:"attempt"`

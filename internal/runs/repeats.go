@@ -17,7 +17,7 @@ func (t *tally) add(c *Case) {
 	default:
 		t.failed++
 	}
-	if c.failedByMetricErrorsOnly() {
+	if c.FailedByMetricErrorsOnly() {
 		t.metricErrors++
 	}
 }

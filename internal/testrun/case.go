@@ -35,7 +35,7 @@ const maxSessionErrors = 2
 // was cancelled, or the agent cannot be opened at all. What goes wrong in the
 // case itself is part of the result.
 func (r *runner) runCase(ctx context.Context, index int, tc *config.TestCase) (*runs.Case, error) {
-	c := &runs.Case{Index: index, Conversation: len(tc.Turns) > 0, Started: r.env.Now()}
+	c := &runs.Case{Index: index, Pos: tc.Pos(), Conversation: len(tc.Turns) > 0, Started: r.env.Now()}
 	if tc.Name != nil {
 		c.Name = *tc.Name
 	}
