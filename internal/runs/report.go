@@ -459,7 +459,7 @@ func newProcessedFile(f File) processedFile {
 	return processedFile{
 		Original: fileInput{
 			Path: in.Path, URL: in.URL, Type: in.Type, Description: in.Description,
-			Pages: in.Pages, Sheet: in.Sheet, Range: in.Range, Cache: in.Cache,
+			Pages: in.Pages.List(), Sheet: in.Sheet, Range: in.Range, Cache: in.Cache,
 		},
 		MarkdownContent:  f.Content,
 		Metadata:         metadata,
