@@ -48,7 +48,6 @@ type place struct {
 type keyOrigin struct {
 	key    string
 	at     place
-	raw    string // the scalar as it was written, where variables changed it
 	secret bool
 	unset  bool // a variable in it has no value
 }

@@ -237,7 +237,7 @@ func (d *decoder) enum(n *node, at keyPath, v reflect.Value, allowed []string) b
 // unless the field is strict.
 func (d *decoder) boolean(n *node, at keyPath, v reflect.Value, r rules) bool {
 	word := strings.ToLower(strings.TrimSpace(n.text))
-	substituted := n.plain && n.vars != nil // an unquoted ${VAR}
+	substituted := n.plain && n.filled // an unquoted ${VAR}
 	switch {
 	case n.kind == kindBool, substituted && (word == "true" || word == "false"):
 		v.SetBool(word == "true")
@@ -433,11 +433,9 @@ func (d *decoder) block(n *node, at keyPath, v reflect.Value, optional string) b
 		if f.value.src.layer == LayerDefault {
 			continue
 		}
-		k := keyOrigin{key: f.key, at: place{f.value.src, f.value.line, f.value.col}, secret: f.value.secret}
-		if f.value.vars != nil {
-			k.raw, k.unset = f.value.vars.raw, f.value.unresolved()
-		}
-		org.keys = append(org.keys, k)
+		org.keys = append(org.keys, keyOrigin{
+			key: f.key, at: place{f.value.src, f.value.line, f.value.col}, secret: f.value.secret, unset: f.value.unresolved(),
+		})
 	}
 	if rest != nil {
 		v.FieldByIndex(shape.rest.index).Set(reflect.ValueOf(rest))

@@ -62,12 +62,13 @@ func (k kind) String() string {
 // and are never changed after their variables were substituted.
 type node struct {
 	kind   kind
-	plain  bool    // a scalar without quotes
-	text   string  // of a scalar, variables substituted; of a mapping that stands in for a name, that name
-	items  []*node // of a list
-	fields []field // of a mapping, in file order
-	vars   *variables
-	secret bool // must never be shown
+	plain  bool     // a scalar without quotes
+	text   string   // of a scalar, variables substituted; of a mapping that stands in for a name, that name
+	items  []*node  // of a list
+	fields []field  // of a mapping, in file order
+	secret bool     // must never be shown
+	filled bool     // variables were substituted in the scalar
+	unset  []string // variables in the scalar that are not set
 
 	src       *source
 	line, col int32
@@ -78,12 +79,6 @@ type field struct {
 	key       string
 	value     *node
 	line, col int32 // of the key, in the value's source
-}
-
-// variables is what the substitution of a scalar found.
-type variables struct {
-	raw     string   // the scalar as it was written
-	missing []string // names that are not set
 }
 
 // pos returns where the node stands.
@@ -143,15 +138,7 @@ func (n *node) without(key string) *node {
 func (n *node) isText() bool { return n != nil && n.kind == kindText && !n.unresolved() }
 
 // unresolved reports whether a variable of the scalar is not set.
-func (n *node) unresolved() bool { return n.vars != nil && len(n.vars.missing) > 0 }
-
-// written returns the scalar as the user wrote it.
-func (n *node) written() string {
-	if n.vars != nil {
-		return n.vars.raw
-	}
-	return n.text
-}
+func (n *node) unresolved() bool { return len(n.unset) > 0 }
 
 // plainKind returns what a scalar without quotes is in the YAML 1.2 core
 // schema (YAML 1.2.2, section 10.3.2).

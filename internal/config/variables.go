@@ -190,8 +190,7 @@ func (s *substitution) tree(n *node, key string) {
 		if strings.Contains(n.text, "${") {
 			s.seen[n] = true
 			got := s.env.expand(n.text)
-			n.vars = &variables{raw: n.text, missing: got.missing}
-			n.text = got.text
+			n.text, n.filled, n.unset = got.text, true, got.missing
 			for _, name := range got.used {
 				if secretName(name) {
 					n.secret = true
@@ -217,8 +216,8 @@ func (s *substitution) tree(n *node, key string) {
 
 // unsetProblem reports a scalar whose variables are not set.
 func unsetProblem(n *node, path string, sev Severity) Problem {
-	names := make([]string, 0, len(n.vars.missing))
-	for _, name := range n.vars.missing {
+	names := make([]string, 0, len(n.unset))
+	for _, name := range n.unset {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
