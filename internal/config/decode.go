@@ -371,6 +371,9 @@ func (d *decoder) dict(n *node, at keyPath, v reflect.Value, r rules) bool {
 	out := reflect.MakeMapWithSize(v.Type(), len(n.fields))
 	base := at.String()
 	for _, f := range n.fields {
+		if isHolder(f.key) && isBlock(v.Type().Elem()) {
+			continue
+		}
 		at := keyPath{base: base, key: f.key}
 		elem := reflect.New(v.Type().Elem()).Elem()
 		if f.value.kind == kindNull && elem.Type() != anyType {
@@ -414,7 +417,7 @@ func (d *decoder) block(n *node, at keyPath, v reflect.Value, optional string) b
 		at := keyPath{base: base, key: f.key, index: -1}
 		fs := shape.field(f.key)
 		switch {
-		case fs == nil && strings.HasPrefix(f.key, "x-"):
+		case fs == nil && isHolder(f.key):
 			continue
 		case fs == nil && shape.rest != nil:
 			if rest == nil {
@@ -452,6 +455,10 @@ func (d *decoder) block(n *node, at keyPath, v reflect.Value, optional string) b
 	}
 	return true
 }
+
+// isHolder reports whether a key is one that only holds an anchor, or anything
+// else that is not for us.
+func isHolder(key string) bool { return strings.HasPrefix(key, "x-") }
 
 // key decodes the value of a known key and reports whether the user gave one.
 func (d *decoder) key(fs *fieldShape, f field, at keyPath, v reflect.Value, optional string) bool {

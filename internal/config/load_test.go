@@ -259,8 +259,15 @@ model:
 evaluations:
   model: *judge
   metrics: [{metric: bleu, model: *judge}]
-`})
+claude:
+  agents:
+    x-shared: &shared {description: d, prompt: p}
+    helper: *shared
+`, "config.yaml": "providers:\n  x-base: &base {temperature: 0.1}\n  fast: {<<: *base, provider: offline, name: f}\n"})
 	agent := mustLoad(t, dir, config.Options{})
+	if len(agent.Claude.Agents) != 1 {
+		t.Errorf("agents = %v", agent.Claude.Agents)
+	}
 	if agent.Model.Name != "own" || agent.Evaluations.Model.Name != "judge" {
 		t.Errorf("model %q, judge %q", agent.Model.Name, agent.Evaluations.Model.Name)
 	}

@@ -204,7 +204,7 @@ func (m *merger) profileNames() []string {
 	}
 	var out []string
 	for _, f := range profiles.fields {
-		if !slices.Contains(Provider("").Values(), f.key) {
+		if !slices.Contains(Provider("").Values(), f.key) && !isHolder(f.key) {
 			out = append(out, f.key)
 		}
 	}
