@@ -29,14 +29,12 @@ const stateFolder = ".holodeck"
 //
 // A .gitignore inside keeps the state out of version control.
 func StateDir(agentDir string, getenv func(string) string) (string, error) {
-	full, err := filepath.Abs(agentDir)
+	dir, err := StatePath(agentDir, getenv)
 	if err != nil {
-		return "", fmt.Errorf("state folder of %s: %w", agentDir, err)
+		return "", err
 	}
 	own := filepath.Join(agentDir, stateFolder)
 	if root := getenv(StateVariable); root != "" {
-		sum := sha256.Sum256([]byte(full))
-		dir := filepath.Join(root, filepath.Base(full)+"-"+hex.EncodeToString(sum[:4]))
 		if err := makeWritable(dir); err != nil {
 			return "", fmt.Errorf("cannot keep state in %s (%s): %w; make it writable, or unset %[2]s to use %[4]s",
 				root, StateVariable, err, own)
@@ -48,6 +46,20 @@ func StateDir(agentDir string, getenv func(string) string) (string, error) {
 			own, err, StateVariable)
 	}
 	return own, nil
+}
+
+// StatePath is StateDir for a look: it makes and proves nothing.
+func StatePath(agentDir string, getenv func(string) string) (string, error) {
+	root := getenv(StateVariable)
+	if root == "" {
+		return filepath.Join(agentDir, stateFolder), nil
+	}
+	full, err := filepath.Abs(agentDir)
+	if err != nil {
+		return "", fmt.Errorf("state folder of %s: %w", agentDir, err)
+	}
+	sum := sha256.Sum256([]byte(full))
+	return filepath.Join(root, filepath.Base(full)+"-"+hex.EncodeToString(sum[:4])), nil
 }
 
 // makeWritable creates dir and proves that a file can be written in it.
