@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/holodeck-go/holodeck/internal/secret"
+)
 
 // report collects the problems of one load, each once.
 type report struct {
@@ -28,6 +32,10 @@ type seenKey struct {
 // add reports a problem. A value whose problem is only a warning in one of its
 // places and an error in another is an error.
 func (r *report) add(p Problem) {
+	// A path holds keys of the user's choice, and one may be a credential that
+	// was pasted into the wrong place. Texts are masked when loading ends.
+	var byShape *secret.Redactor
+	p.Path = byShape.String(p.Path)
 	key := seenKey{p.Pos, p.Path[strings.LastIndexByte(p.Path, '.')+1:], p.Code, p.Text}
 	if i, ok := r.seen[key]; ok {
 		if p.Severity == SeverityError {

@@ -144,6 +144,12 @@ func TestSecretsAreKnownAndNeverShown(t *testing.T) {
 	}
 }
 
+func TestACredentialForAKeyIsMasked(t *testing.T) {
+	dir := folder(t, map[string]string{"agent.yaml": head + "sk-proj-abcdefghij0123456789ABCD: x\n"})
+	_, problems := load(t, dir, config.Options{})
+	want(t, problems, "agent.yaml:4:1: [redacted]: unknown key")
+}
+
 func TestShortSecretsAreMaskedInMessages(t *testing.T) {
 	dir := folder(t, map[string]string{"agent.yaml": head + "backend: ${TOKEN}\nclaude: {max_turns: '${TOKEN}'}\n"})
 	_, problems := load(t, dir, config.Options{Environ: []string{"TOKEN=hunter2"}})
