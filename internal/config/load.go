@@ -306,7 +306,7 @@ func (l *loader) testCases(root *node) *node {
 	if info, err := os.Stat(file); err != nil || info.IsDir() {
 		return refuse(CodeReference, notAFile(file, info, err), "the path is relative to the file that mentions it")
 	}
-	tree := l.readTree(l.source(file, LayerAgent))
+	tree := l.readCases(l.source(file, LayerAgent))
 	if tree == nil {
 		return root
 	}
@@ -398,7 +398,7 @@ func (l *loader) finish(a *Agent) {
 		}
 	}
 	l.prompt(a)
-	l.schema(a)
+	l.schemas(a)
 	l.runtime(a)
 	l.check(a)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Pages are pages of a document, as ranges in the order of the file. In YAML
-// they are a list of numbers and ranges such as "3-5", or one of them.
+// they are a list of numbers and ranges such as "3-5".
 type Pages []PageRange
 
 // PageRange is the pages from First to Last, both included, counted from 1.
@@ -49,28 +49,25 @@ func parsePages(text string) (PageRange, error) {
 
 // pages decodes pages.
 func (d *decoder) pages(n *node, at keyPath, v reflect.Value) bool {
-	entries := []*node{n}
-	if n.kind == kindList {
-		entries = n.items
+	if n.kind != kindList {
+		return d.mismatch(n, at, "a list", false)
 	}
 	least := 1.0
-	out := make(Pages, 0, len(entries))
-	for i, entry := range entries {
-		where := at
-		if n.kind == kindList {
-			where = keyPath{base: at.String(), index: i}
-		}
-		if entry.isText() && strings.LastIndexByte(entry.text, '-') > 0 { // a minus in front is part of a number
-			r, err := parsePages(entry.text)
+	base := at.String()
+	out := make(Pages, 0, len(n.items))
+	for i, item := range n.items {
+		at := keyPath{base: base, index: i}
+		if item.isText() && strings.LastIndexByte(item.text, '-') > 0 { // a minus in front is part of a number
+			r, err := parsePages(item.text)
 			if err != nil {
-				d.problem(entry, where, CodeValue, err.Error(), `such as "3-5"`)
+				d.problem(item, at, CodeValue, err.Error(), `such as "3-5"`)
 				continue
 			}
 			out = append(out, r)
 			continue
 		}
 		var page int
-		if d.value(entry, where, reflect.ValueOf(&page).Elem(), rules{min: &least}) {
+		if d.value(item, at, reflect.ValueOf(&page).Elem(), rules{min: &least}) {
 			out = append(out, PageRange{page, page})
 		}
 	}

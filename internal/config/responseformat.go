@@ -9,38 +9,47 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schema resolves the response format to JSON and checks that it is a JSON
-// Schema.
-func (l *loader) schema(a *Agent) {
-	rf := a.ResponseFormat
+// schemas resolves the schemas of the agent: of its answers and of its metrics.
+func (l *loader) schemas(a *Agent) {
+	a.Schema = l.schema(a.Block, "response_format", a.ResponseFormat)
+	for metric := range a.metrics() {
+		if m, ok := metric.(*StandardMetric); ok {
+			m.JSONSchema = l.schema(m.Block, "schema", m.Schema)
+		}
+	}
+}
+
+// schema resolves a JSON Schema, which is the value of key, to JSON. It returns
+// nil when there is none, or none that can be used, which is reported.
+func (l *loader) schema(b Block, key string, rf *ResponseFormat) []byte {
 	if rf == nil {
-		return
+		return nil
 	}
 	schema := rf.Schema
 	if rf.File != "" {
-		text, ok := l.readReference(a.Block, "response_format", rf.File, MaxPromptSize)
+		text, ok := l.readReference(b, key, rf.File, MaxPromptSize)
 		if !ok {
-			return
+			return nil
 		}
-		file := a.Block.File("response_format", rf.File)
+		file := b.File(key, rf.File)
 		if err := json.Unmarshal([]byte(text), &schema); err != nil {
 			l.rep.add(jsonProblem(file, text, err))
-			return
+			return nil
 		}
 		if schema == nil {
 			l.refuse(file, CodeType, "is null; it must be a JSON object", "")
-			return
+			return nil
 		}
 	}
 	if schema == nil {
-		return
+		return nil
 	}
 	data, err := compileSchema(schema)
 	if err != nil {
-		l.rep.add(a.Problem(SeverityError, "response_format", CodeValue, "is not a JSON Schema: "+firstLine(err.Error()), "see json-schema.org"))
-		return
+		l.rep.add(b.Problem(SeverityError, key, CodeValue, "is not a JSON Schema: "+firstLine(err.Error()), "see json-schema.org"))
+		return nil
 	}
-	a.Schema = data
+	return data
 }
 
 // compileSchema returns a JSON Schema as JSON with its keys in order, or what

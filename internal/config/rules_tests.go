@@ -9,8 +9,10 @@ import (
 
 // testCases checks every case.
 func (c *checker) testCases() {
+	ids, names := map[string]bool{}, map[string]bool{}
 	for i := range c.agent.TestCases {
 		tc := &c.agent.TestCases[i]
+		c.identity(tc, ids, names)
 		if tc.Wrote("turns") {
 			for _, key := range []string{"input", "ground_truth", "expected_tools", "files", "retrieval_context"} {
 				if tc.Wrote(key) {
@@ -20,18 +22,54 @@ func (c *checker) testCases() {
 		} else if !tc.Wrote("input") {
 			c.fail(tc.Block, "input", CodeMissing, "is required unless there are turns", "")
 		}
+		if err := tc.PassRule.Check(); err != nil && tc.known("pass_rule") {
+			c.fail(tc.Block, "pass_rule", CodeValue, err.Error(), "")
+		}
+		if tc.Repeat <= 1 {
+			c.idle(tc.Block, "the case runs once, unless --repeat says otherwise; give repeat", "pass_rule")
+		}
+		c.vars(tc)
 		c.exchange(tc.ExpectedTools, tc.Files, tc.Evaluations)
+		expects := len(tc.ExpectedTools) > 0
 		for j := range tc.Turns {
 			turn := &tc.Turns[j]
 			c.exchange(turn.ExpectedTools, turn.Files, turn.Evaluations)
+			c.order(turn.Block, turn.ToolOrder, len(turn.ExpectedTools) > 0)
+			expects = expects || len(turn.ExpectedTools) > 0
 		}
+		c.order(tc.Block, tc.ToolOrder, expects)
+	}
+}
+
+// identity checks that results can tell a case from those before it.
+func (c *checker) identity(tc *TestCase, ids, names map[string]bool) {
+	switch {
+	case tc.ID != nil && ids[*tc.ID]:
+		c.fail(tc.Block, "id", CodeConflict, fmt.Sprintf("another case has the id %q", *tc.ID), "give each case an id of its own")
+	case tc.ID != nil:
+		ids[*tc.ID] = true
+	case tc.Name != nil && names[*tc.Name]:
+		c.warn(tc.Block, "name", CodeConflict, fmt.Sprintf("another case is called %q; results tell them apart by their order alone", *tc.Name), "give it an id")
+	case tc.Name != nil:
+		names[*tc.Name] = true
+	}
+}
+
+// order warns of an order in which nothing is expected.
+func (c *checker) order(b Block, order ToolOrder, expects bool) {
+	if order != "" && order != OrderNone && !expects {
+		c.idle(b, "no expected_tools are given", "tool_order")
 	}
 }
 
 // exchange checks what a single-turn case and a turn have in common.
 func (c *checker) exchange(tools []ExpectedTool, files []FileInput, metrics []Metric) {
 	for i := range tools {
-		c.matchers(&tools[i])
+		t := &tools[i]
+		c.matchers(t)
+		if t.Max != nil && *t.Max < t.Count {
+			c.fail(t.Block, "max", CodeConflict, fmt.Sprintf("is %d, which is less than count, %d", *t.Max, t.Count), "")
+		}
 	}
 	for i := range files {
 		c.fileInput(&files[i])
@@ -117,6 +155,7 @@ func (c *checker) metrics(metrics []Metric) {
 			if m.ResponsePath != nil && m.known("response_path") && !isResponsePath(*m.ResponsePath) {
 				c.fail(m.Block, "response_path", CodeValue, fmt.Sprintf("%q is not a path into a JSON answer", *m.ResponsePath), "such as items[0].price")
 			}
+			c.parameters(m)
 		case *GEvalMetric:
 			c.model(m.Model)
 		case *RAGMetric:
@@ -125,6 +164,28 @@ func (c *checker) metrics(metrics []Metric) {
 			if m.Grader != "" && m.known("grader") && !isGrader(m.Grader) {
 				c.fail(m.Block, "grader", CodeValue, fmt.Sprintf("%q is not module:callable", m.Grader), "such as graders.money:same_amount")
 			}
+		}
+	}
+}
+
+// parameters checks what a standard metric must be told.
+func (c *checker) parameters(m *StandardMetric) {
+	switch m.Metric {
+	case "json_schema":
+		if m.Schema == nil && !m.Wrote("schema") {
+			c.fail(m.Block, "schema", CodeMissing, "is required with metric json_schema", "a JSON Schema, or the path of one")
+		}
+	case "length", "latency", "cost", "tokens":
+		if !m.Wrote("min") && !m.Wrote("max") {
+			c.fail(m.Block, "", CodeMissing, fmt.Sprintf("metric %s needs min or max", m.Metric), "give one of the two, or both")
+		}
+	}
+	if m.Min != nil && m.Max != nil && *m.Min > *m.Max {
+		c.fail(m.Block, "max", CodeConflict, "is less than min", "")
+	}
+	if m.Pattern != nil && m.known("pattern") {
+		if err := CheckPattern(*m.Pattern); err != nil {
+			c.fail(m.Block, "pattern", CodeValue, fmt.Sprintf("%q is not a regular expression: %v", *m.Pattern, err), "")
 		}
 	}
 }

@@ -194,7 +194,7 @@ func (g *schemaWriter) value(t reflect.Type, r rules) object {
 			{{"type", "string"}, {"pattern", pagePattern}},
 			{{"$ref", "#/$defs/variable"}},
 		}}}
-		return orElse(page, object{{"type", "array"}, {"items", page}})
+		return object{{"type", "array"}, {"items", page}}
 	case oneOrMany:
 		return object{{"anyOf", []object{text, {{"type", "array"}, {"items", text}}}}}
 	}
