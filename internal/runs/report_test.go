@@ -32,7 +32,7 @@ func single() *runs.Case {
 			Input: "Can I <return> it?", GroundTruth: new("yes"), Answer: "Perhaps.", Status: runs.Failed,
 			Files: []runs.File{
 				{Input: config.FileInput{Path: new("a.md"), Type: "text"}, Content: "# A", Size: 3, Elapsed: 2 * time.Millisecond},
-				{Input: config.FileInput{URL: new("https://example.com/b"), Type: "pdf", Pages: []int{1}}, Err: "cannot fetch"},
+				{Input: config.FileInput{URL: new("https://example.com/b"), Type: "pdf", Pages: config.Pages{{First: 1, Last: 1}}}, Err: "cannot fetch"},
 			},
 			ToolCalls: []runs.ToolCall{
 				{Name: "kb_search", CallID: "1", Arguments: json.RawMessage(`{"query": "return"}`), Result: "Found \"it\"", Elapsed: 12 * time.Millisecond},
