@@ -267,6 +267,12 @@ func (c *converter) node(n ast.Node, depth int) (*node, int) {
 		out.items = make([]*node, 0, len(v.Values))
 		size := 1
 		for _, item := range v.Values {
+			if p := c.position(item); !v.IsFlowStyle && p.Line > 0 && p.Column <= int(out.col) && !isNull(item) {
+				// The parser takes the key after an entry without a value for a
+				// part of that entry.
+				c.refuse(item, CodeSyntax, "the list entry before this has no value", "give it one, or remove it")
+				return out, size
+			}
 			child, s := c.node(item, depth+1)
 			out.items = append(out.items, child)
 			size += s
@@ -294,6 +300,12 @@ func (c *converter) node(n ast.Node, depth int) (*node, int) {
 	}
 	c.refuse(n, CodeSyntax, fmt.Sprintf("a YAML %s is not understood here", strings.ToLower(n.Type().YAMLName())), "write a plain value, list or mapping")
 	return c.scalar(n, "", kindNull, true), 1
+}
+
+// isNull reports whether a value is absent or null.
+func isNull(n ast.Node) bool {
+	_, ok := n.(*ast.NullNode)
+	return n == nil || ok
 }
 
 // scalar returns a node at the place of n.

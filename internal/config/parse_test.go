@@ -48,6 +48,7 @@ func TestBadFiles(t *testing.T) {
 		{"an alias within itself", "name: &a [x, *a]\n", []string{"agent.yaml:1:14: alias *a stands inside the value it names (an alias may only name a value that ends before it)"}},
 		{"an alias of nothing", "name: *a\n", []string{"agent.yaml:1:7: alias *a names no anchor before it"}},
 		{"an alias bomb", bomb(9), []string{"agent.yaml:6:23: the aliases up to *a4 stand for more than 500000 values (write the values out, or in files of their own)"}},
+		{"an empty entry", head + "tools:\n- \nclaude: {}\n", []string{"agent.yaml:6:1: the list entry before this has no value (give it one, or remove it)"}},
 		{"deep brackets", "name: " + deep, []string{"agent.yaml:1:107: is not valid YAML: lists and mappings nest deeper than 100 levels"}},
 		{"deep dashes", strings.Repeat("- ", 200) + "a", []string{"agent.yaml:1:201: is not valid YAML: lists and mappings nest deeper than 100 levels"}},
 		{"deep indentation", steps.String(), []string{"agent.yaml:102:102: lists and mappings nest deeper than 100 levels here"}},
