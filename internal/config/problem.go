@@ -31,6 +31,7 @@ const (
 	CodeDeprecated  = "deprecated"  // an old spelling that still loads
 	CodeNoEffect    = "no_effect"   // valid, but without effect here
 	CodeUnsafe      = "unsafe"      // valid, but it turns a protection off
+	CodeCredential  = "credential"  // a key that is neither in the file nor in the environment
 )
 
 // Problem is one thing that is wrong with a configuration, or a warning.

@@ -1,0 +1,36 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"cloud.google.com/go/auth"
+	"cloud.google.com/go/auth/credentials"
+)
+
+// cloudScope is what a token for Vertex AI must be good for.
+const cloudScope = "https://www.googleapis.com/auth/cloud-platform"
+
+// googleTokens returns what gives a token of Google's application default
+// credentials. They are looked for once; the library keeps a token until it is
+// about to expire.
+func googleTokens(client *http.Client, file string) func(ctx context.Context) (string, error) {
+	find := sync.OnceValues(func() (*auth.Credentials, error) {
+		return credentials.DetectDefault(&credentials.DetectOptions{
+			Scopes: []string{cloudScope}, CredentialsFile: file, Client: client,
+		})
+	})
+	return func(ctx context.Context) (string, error) {
+		found, err := find()
+		if err != nil {
+			return "", fmt.Errorf("find Google's application default credentials: %w", err)
+		}
+		token, err := found.Token(ctx)
+		if err != nil {
+			return "", fmt.Errorf("get a token from Google: %w", err)
+		}
+		return token.Value, nil
+	}
+}
