@@ -44,7 +44,7 @@ func parseYAML(src *source, data []byte, rep *report) *node {
 	}
 	var body ast.Node
 	for _, doc := range file.Docs {
-		if doc.Body == nil {
+		if _, directive := doc.Body.(*ast.DirectiveNode); directive || doc.Body == nil {
 			continue
 		}
 		if body != nil {

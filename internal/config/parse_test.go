@@ -77,6 +77,13 @@ func TestAliasesOfOrdinaryUseAreNoBomb(t *testing.T) {
 	}
 }
 
+func TestADocumentMayBeMarked(t *testing.T) {
+	for _, text := range []string{"---\n" + head, "%YAML 1.2\n---\n" + head, head + "...\n", "# note\n---\n" + head + "---\n"} {
+		dir := folder(t, map[string]string{"agent.yaml": text})
+		mustLoad(t, dir, config.Options{})
+	}
+}
+
 func TestFilesThatCannotBeRead(t *testing.T) {
 	t.Run("missing", func(t *testing.T) {
 		dir := t.TempDir()
