@@ -14,6 +14,24 @@ type Pages []PageRange
 // PageRange is the pages from First to Last, both included, counted from 1.
 type PageRange struct{ First, Last int }
 
+// MarshalJSON writes the range as a file does: a number, or such as "3-5".
+func (r PageRange) MarshalJSON() ([]byte, error) {
+	if r.First == r.Last {
+		return strconv.AppendInt(nil, int64(r.First), 10), nil
+	}
+	return fmt.Appendf(nil, `"%d-%d"`, r.First, r.Last), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *PageRange) UnmarshalJSON(text []byte) (err error) {
+	from, to, ok := strings.Cut(strings.Trim(string(text), `"`), "-")
+	if !ok {
+		to = from
+	}
+	*r, err = parsePages(from + "-" + to)
+	return err
+}
+
 // MaxPages is how many pages one entry may name.
 const MaxPages = 10_000
 

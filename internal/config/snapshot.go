@@ -107,6 +107,8 @@ func (s *snapshot) value(b Block, key string, v reflect.Value, prefix string) {
 		s.out.WriteString("null")
 	case t == expectedType && v.Interface().(ExpectedTool).Bare:
 		s.leaf(b, key, v.Interface().(ExpectedTool).Name, prefix)
+	case t == pagesType:
+		s.leaf(b, key, v.Interface().(Pages).List(), prefix) // ranges are ours
 	case isBlock(t):
 		s.block(v, prefix)
 	case t.Kind() == reflect.Slice && (isBlock(t.Elem()) || variants(t.Elem()) != nil):

@@ -186,6 +186,7 @@ test_cases:
   - name: one
     input: "canary-${TOKEN}"
     allow_empty: true
+    files: [{path: file.txt, type: pdf, pages: [1, "3-5"]}]
     expected_tools: [kb, {name: kb, args: {n: {fuzzy: "1"}}}]
 `
 
@@ -213,13 +214,13 @@ func TestSnapshotMasksAndLeavesOutWhatIsOurs(t *testing.T) {
 		`"provider":"offline"`, `"api_key":null`, `"author":"me"`, `"description":null`, `"llm_timeout":60`,
 		`"config":{"depth":1.5,"password":"[redacted]"}`, `"env":{"PLAIN":"[redacted]"}`, `"collection":"c"`, `"response_format":{"type":"object"}`,
 		`"metric":"contains"`, `"input":"[redacted]"`, `"expected_tools":["kb",{"args":{"n":{"fuzzy":"1"}},"count":1,"name":"kb"}]`,
-		`{"defer_loading":true,"description":"d","name":"helper","type":"skill"}`,
+		`"pages":[1,3,4,5]`, `{"defer_loading":true,"description":"d","name":"helper","type":"skill"}`,
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%s is not in %s", want, text)
 		}
 	}
-	for _, ours := range []string{"script", "backend", "turn_timeout", "permissions", "on_missing", "allow_empty", "hooks"} {
+	for _, ours := range []string{"script", "backend", "turn_timeout", "permissions", "on_missing", "allow_empty", "hooks", "id", "tags", "vars", "repeat"} {
 		if strings.Contains(string(text), `"`+ours+`":`) {
 			t.Errorf("%s is in %s", ours, text)
 		}
@@ -240,5 +241,20 @@ func TestSnapshotTellsThatItCouldNotBeWritten(t *testing.T) {
 	a := &config.Agent{Name: strings.Repeat("x", 10_000)}
 	if err := a.WriteSnapshot(&failingWriter{left: 100}, ""); err == nil {
 		t.Error("the error of the writer is lost")
+	}
+}
+
+func TestPageRangesInJSON(t *testing.T) {
+	pages := config.Pages{{First: 1, Last: 1}, {First: 3, Last: 5}}
+	text, err := json.Marshal(pages)
+	if err != nil || string(text) != `[1,"3-5"]` {
+		t.Errorf("got %s, %v", text, err)
+	}
+	var back config.Pages
+	if err := json.Unmarshal(text, &back); err != nil || !slices.Equal(back, pages) {
+		t.Errorf("read back as %v, %v", back, err)
+	}
+	if err := json.Unmarshal([]byte(`["x"]`), &back); err == nil {
+		t.Error("what is no range was read")
 	}
 }
