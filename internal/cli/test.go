@@ -5,16 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/holodeck-go/holodeck/internal/config"
-	"github.com/holodeck-go/holodeck/internal/durable"
 	"github.com/holodeck-go/holodeck/internal/report"
 	"github.com/holodeck-go/holodeck/internal/runs"
 	"github.com/holodeck-go/holodeck/internal/testrun"
@@ -23,7 +20,8 @@ import (
 // testOptions are the flags of test.
 type testOptions struct {
 	open   openOptions
-	output string // a file, or empty
+	output []string // files
+	format string   // of the only one of them, or empty
 	limit  int    // 0: all cases
 }
 
@@ -51,7 +49,8 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 			"ended in an error.",
 		Example: "  holodeck test examples/support\n" +
 			"  holodeck test --offline agents/triage\n" +
-			"  holodeck test --limit 5 --output results.json",
+			"  holodeck test --limit 5 --output results.json\n" +
+			"  holodeck test --output report.html --output junit.xml",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := "."
@@ -70,7 +69,8 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 			return a.runTests(cmd.Context(), path, opts)
 		},
 	}
-	cmd.Flags().StringVar(&opts.output, "output", "", "write the results of every case to this `FILE.json`")
+	cmd.Flags().StringArrayVar(&opts.output, "output", nil, "write a report to this `FILE`, in the format of its ending: .json, .md, .xml (JUnit), .html, .csv or .jsonl; may be given more than once")
+	cmd.Flags().StringVar(&opts.format, "format", "", "the `format` of the one --output, whatever its ending: "+strings.Join(report.FormatNames(), ", "))
 	cmd.Flags().IntVar(&timeout, "timeout", 0, "`seconds` a model call, and a turn, may take")
 	cmd.Flags().IntVar(&parallel, "parallel-test-cases", 0, "how many cases run at once")
 	cmd.Flags().IntVarP(&opts.limit, "limit", "n", 0, "run the first so many cases")
@@ -81,14 +81,15 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 
 // runTests runs the cases of the agent at path and prints and stores the results.
 func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err error) {
-	if err := checkOutput(opts.output); err != nil {
+	files, err := reportFiles(opts.output, opts.format)
+	if err != nil {
 		return err
 	}
 	loaded, err := a.loadAgent(path, opts.open)
 	if err != nil {
 		return err
 	}
-	if len(loaded.TestCases) == 0 {
+	if loaded.TestCases.Len() == 0 {
 		_, err := fmt.Fprintf(a.Stdout, "%s has no test cases; add them under test_cases\n", loaded.File)
 		return err
 	}
@@ -101,18 +102,14 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	total := len(loaded.TestCases)
+	total := loaded.TestCases.Len()
 	if opts.limit > 0 && opts.limit < total {
 		a.tell("running the first %d of %d cases (--limit)", opts.limit, total)
 		total = opts.limit
 	}
 
 	t := &testRun{app: a, opened: opened, limit: opts.limit, total: total}
-	if opts.output == "" {
-		err = t.run(ctx, nil)
-	} else {
-		err = t.runInto(ctx, opts.output)
-	}
+	err = t.run(ctx, files)
 	if opts.open.offline && !a.quiet {
 		err = errors.Join(err, printLeftOut(a.Stderr, loaded.LeftOut))
 	}
@@ -140,21 +137,6 @@ func (a *app) tell(format string, args ...any) {
 	}
 }
 
-// checkOutput refuses an output file that could not be written once the cases
-// have run.
-func checkOutput(path string) error {
-	if path == "" {
-		return nil
-	}
-	if ext := filepath.Ext(path); ext != ".json" {
-		return &usageError{fmt.Errorf("--output %s: %q is not a format this build writes; give a name that ends in .json", path, ext)}
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return &usageError{fmt.Errorf("--output %s: is not a file", path)}
-	}
-	return nil
-}
-
 // testRun is a run of test cases under way.
 type testRun struct {
 	app     *app
@@ -164,38 +146,36 @@ type testRun struct {
 	summary runs.Summary
 }
 
-// errNoResults keeps a report from being written that would hold nothing.
-var errNoResults = errors.New("no case finished")
-
-// runInto is run with a report in the file at path, which is replaced when the
-// run has ended. A run that was interrupted has its report, too, unless no case
-// finished: then the file stays as it was.
-func (t *testRun) runInto(ctx context.Context, path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("make the folder of --output: %w", err)
+// run runs the cases, prints the results and writes the reports. A run that was
+// interrupted has its reports, too, unless no case finished: then the files stay
+// as they were.
+func (t *testRun) run(ctx context.Context, files []reportFile) (err error) {
+	reports, err := t.app.openReports(files)
+	if err != nil {
+		return err
 	}
-	var ended error
-	err := durable.Replace(path, 0o644, func(w io.Writer) error {
-		file := runs.NewReportWriter(w, t.describe())
-		ended = t.run(ctx, file.Add)
-		if ended != nil && t.summary.Finished() == 0 {
-			return errNoResults
-		}
-		return file.Close(t.summary)
+	defer func() { err = errors.Join(err, reports.Close()) }()
+	reports.addGitHub(t.app)
+	screen := t.screen()
+	run := t.describe()
+	begun := errors.Join(screen.Begin(run), reports.Begin(run))
+	summary, ended := testrun.Run(ctx, t.app.env, t.opened.config, t.opened.backend, testrun.Options{
+		Limit:    t.limit,
+		Progress: screen,
+		Results: func(c *runs.Case) error {
+			return errors.Join(screen.Case(c), reports.Case(c))
+		},
 	})
-	switch {
-	case errors.Is(err, errNoResults):
-		return ended
-	case err != nil:
-		return fmt.Errorf("write the results: %w", err)
+	t.summary = summary
+	err = errors.Join(begun, screen.End(summary))
+	if ended == nil || summary.Attempts.Finished() > 0 {
+		err = errors.Join(err, reports.End(summary))
 	}
-	t.app.tell("results are in %s", path)
-	return ended
+	return errors.Join(ended, err)
 }
 
-// run runs the cases and prints the results; each goes to store as well, where
-// that is not nil.
-func (t *testRun) run(ctx context.Context, store func(*runs.Case) error) error {
+// screen returns what prints the run.
+func (t *testRun) screen() *report.Terminal {
 	a, limits := t.app, t.opened.config.Execution
 	opts := report.Options{
 		Out:      a.Stdout,
@@ -208,19 +188,7 @@ func (t *testRun) run(ctx context.Context, store func(*runs.Case) error) error {
 	if a.StdoutTerminal && a.StderrTerminal && a.escapes() {
 		opts.Live = a.Stderr
 	}
-	screen := report.NewTerminal(opts)
-	summary, err := testrun.Run(ctx, a.env, t.opened.config, t.opened.backend, testrun.Options{
-		Limit:    t.limit,
-		Progress: screen,
-		Results: func(c *runs.Case) error {
-			if err := screen.Result(c); err != nil || store == nil {
-				return err
-			}
-			return store(c)
-		},
-	})
-	t.summary = summary
-	return errors.Join(err, screen.Summarize(summary))
+	return report.NewTerminal(opts)
 }
 
 // describe returns what the report says of the run as a whole.

@@ -58,7 +58,7 @@ test_cases:
 		if code != tt.code {
 			t.Errorf("exit code %d, want %d: %s", code, tt.code, errs.String())
 		}
-		if printed := out.buf.String(); !strings.Contains(printed, "Test Results: 1/1 passed (100.0%)\n  Not finished: 2 of 3\n") {
+		if printed := out.buf.String(); !strings.Contains(printed, "Test Results: 1/1 passed (100.0%)\n  Pass rate: between 20.7% and 100.0% (95% confidence)\n  Not finished: 2 of 3\n") {
 			t.Errorf("printed\n%s", printed)
 		}
 		if !strings.Contains(errs.String(), "interrupted by") {

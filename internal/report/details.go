@@ -11,9 +11,25 @@ import (
 const maxTurns = 10
 
 // failure returns why a case failed.
-func (i ink) failure(number int, c *runs.Case) string {
+func (i ink) failure(number int, f failure) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d. %s %s\n", number, i.mark(c.Status), i.bold(printable(c.Title())))
+	fmt.Fprintf(&b, "%d. %s %s", number, i.mark(runs.Failed), i.bold(printable(f.title)))
+	if f.repeats > 1 {
+		fmt.Fprintf(&b, " (%d of %d attempts passed)", f.passed, f.checked)
+	}
+	b.WriteString("\n" + strings.Join(f.attempts, "\n"))
+	if left := f.failed() - len(f.attempts); left > 0 {
+		fmt.Fprintf(&b, "   … and %d more attempts\n", left)
+	}
+	return b.String()
+}
+
+// why returns why an attempt failed.
+func (i ink) why(c *runs.Case) string {
+	var b strings.Builder
+	if c.Repeats > 1 {
+		fmt.Fprintf(&b, "   attempt %d\n", c.Attempt)
+	}
 	told, left := 0, 0
 	for n := range c.Turns {
 		t := &c.Turns[n]
@@ -85,22 +101,7 @@ func callNames(calls []runs.ToolCall) string {
 
 // metricText says how a metric ended: its score where it has one, and why.
 func metricText(m runs.Metric) string {
-	text := printable(m.Name) + ": "
-	switch m.Status {
-	case runs.MetricError:
-		text += "ERROR"
-	case runs.MetricSkipped:
-		text += "skipped"
-	case runs.MetricNotApplicable:
-		text += "not applicable"
-	default:
-		if m.Score != nil {
-			text += fmt.Sprintf("%.2f", *m.Score)
-		}
-	}
-	if m.Threshold != nil && m.Score != nil {
-		text += fmt.Sprintf(" (threshold: %.2f)", *m.Threshold)
-	}
+	text := printable(m.Name) + ": " + outcome(m)
 	if m.Reason != "" {
 		text += ", " + reason(m.Reason)
 	}

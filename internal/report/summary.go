@@ -25,6 +25,9 @@ func (i ink) summary(s runs.Summary, opts Options) string {
 		mark = i.mark(status) + " "
 	}
 	fmt.Fprintf(&b, "\n%s\n%s%s\n", rule, mark, i.status(status, "Test Results: "+passRate(s)))
+	if rate := s.PassRate(); rate.Of > 0 {
+		fmt.Fprintf(&b, "  Pass rate: between %.1f%% and %.1f%% (95%% confidence)\n", 100*rate.Low, 100*rate.High)
+	}
 	if s.Failed > 0 {
 		fmt.Fprintf(&b, "  Failed: %d\n", s.Failed)
 	}
@@ -39,32 +42,65 @@ func (i ink) summary(s runs.Summary, opts Options) string {
 	if left := s.Total - s.Finished(); left > 0 {
 		fmt.Fprintf(&b, "  Not finished: %d of %d\n", left, s.Total)
 	}
+	if s.Stopped != "" {
+		fmt.Fprintf(&b, "  Stopped: %s\n", reason(s.Stopped))
+	}
+	if s.Repeats.Cases() > 0 {
+		fmt.Fprintf(&b, "  Repeated: %s\n", repeats(s.Repeats))
+	}
 	for _, line := range skips {
 		fmt.Fprintf(&b, "  Skipped: %s\n", line)
 	}
 	for _, m := range s.Metrics {
-		if opts.Verbose && m.Cases > 0 {
-			fmt.Fprintf(&b, "  %s: %.2f on average over %d\n", printable(m.Name), m.Mean, m.Cases)
+		if m.Cases > 0 {
+			fmt.Fprintf(&b, "  %s: %.2f on average over %s\n", printable(m.Name), m.Mean, count(m.Cases, "case"))
 		}
 	}
 	if opts.Verbose {
 		fmt.Fprintf(&b, "  Tokens: %d in, %d out\n", s.Usage.Prompt, s.Usage.Completion)
-		if s.CostUSD != nil && *s.CostUSD > 0 {
-			fmt.Fprintf(&b, "  Cost: $%.4f\n", *s.CostUSD)
-		}
+	}
+	if s.CostUSD != nil && *s.CostUSD > 0 {
+		fmt.Fprintf(&b, "  Cost: %s\n", dollars(*s.CostUSD))
 	}
 	fmt.Fprintf(&b, "  Duration: %.2fs\n%s\n", s.Elapsed.Seconds(), rule)
 	return b.String()
 }
 
+// repeats returns what became of the cases that ran more than once.
+func repeats(r runs.Repeats) string {
+	text := fmt.Sprintf("%s: %d stable, %d flaky, %d failing", count(r.Cases(), "case"), r.Stable(), r.Flaky(), r.Failing())
+	k := r.Fewest()
+	if one, ok := r.PassAt(k); ok && k > 1 {
+		all, _ := r.PassAll(k)
+		text += fmt.Sprintf("; pass@%d %.1f%%, pass^%d %.1f%%", k, 100*one, k, 100*all)
+	}
+	return text
+}
+
+// dollars returns an amount with as many digits as its size calls for.
+func dollars(amount float64) string {
+	if amount < 1 {
+		return fmt.Sprintf("$%.4f", amount)
+	}
+	return fmt.Sprintf("$%.2f", amount)
+}
+
+// count returns such as "1 case" and "2 cases".
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
 // passRate returns such as "10/12 passed (83.3%)". Cases that were not checked
 // are told apart, and have no part in it.
 func passRate(s runs.Summary) string {
-	checked := s.Passed + s.Failed
-	if checked == 0 {
+	rate := s.PassRate()
+	if rate.Of == 0 {
 		return "nothing was checked"
 	}
-	return fmt.Sprintf("%d/%d passed (%.1f%%)", s.Passed, checked, 100*float64(s.Passed)/float64(checked))
+	return fmt.Sprintf("%d/%d passed (%.1f%%)", rate.Passed, rate.Of, 100*rate.Value)
 }
 
 // skipped tells of the metrics that were skipped, one line for each reason.

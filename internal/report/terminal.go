@@ -12,9 +12,6 @@ import (
 	"github.com/holodeck-go/holodeck/internal/runs"
 )
 
-// MaxFailures is how many failures the summary tells in full.
-const MaxFailures = 50
-
 // Options says how a Terminal prints.
 type Options struct {
 	// Out takes lines and summary.
@@ -28,19 +25,22 @@ type Options struct {
 	Color bool
 	// Verbose shows the checks of every case, Quiet the summary alone.
 	Verbose, Quiet bool
-	// Total is how many cases there are.
+	// Total is how many attempts at cases there are.
 	Total int
 }
 
-// Terminal prints a run as it goes. CaseStarted, CaseFinished, Result and
-// Summarize are called from one goroutine; Summarize ends it.
+// Terminal prints a run as it goes, and is the [Writer] of what comes at its
+// end: the failures and the counts. All its methods are called from one
+// goroutine; End ends it.
+//
+// CaseStarted and CaseFinished come as attempts start and finish. For a run that
+// is over they do not come at all.
 type Terminal struct {
 	opts Options
 	ink  ink
 
 	done     int
-	failures []string
-	hidden   int   // failures that were not kept
+	failures failures
 	err      error // the first error of Out
 
 	mu      sync.Mutex // guards what the moving line shows, and both writers
@@ -51,9 +51,10 @@ type Terminal struct {
 	stopped sync.WaitGroup
 }
 
-// NewTerminal returns a Terminal, which draws its moving line until Summarize.
+// NewTerminal returns a Terminal, which draws its moving line until End.
 func NewTerminal(opts Options) *Terminal {
 	t := &Terminal{opts: opts, ink: ink(opts.Color), running: map[int]string{}, stop: make(chan struct{})}
+	t.failures.why = t.ink.why
 	if opts.Live != nil && !opts.Quiet {
 		t.stopped.Go(t.animate)
 	}
@@ -83,30 +84,28 @@ func (t *Terminal) CaseFinished(c *runs.Case) {
 	t.print(line)
 }
 
-// Result keeps what the summary tells of a case. Cases come in the order of the
-// agent file.
-func (t *Terminal) Result(c *runs.Case) error {
-	if c.Status != runs.Failed {
-		return nil
-	}
-	if len(t.failures) == MaxFailures {
-		t.hidden++
-		return nil
-	}
-	t.failures = append(t.failures, t.ink.failure(len(t.failures)+1, c))
+// Begin implements [Writer]. The command has said already what it runs.
+func (t *Terminal) Begin(runs.Run) error { return nil }
+
+// Case keeps what the summary tells of an attempt.
+func (t *Terminal) Case(c *runs.Case) error {
+	t.failures.add(c)
 	return nil
 }
 
-// Summarize ends the moving line and prints the failures and the counts. The
-// error is the first that any line could not be written for.
-func (t *Terminal) Summarize(s runs.Summary) error {
+// End ends the moving line and prints the failures and the counts. The error is
+// the first that any line could not be written for.
+func (t *Terminal) End(s runs.Summary) error {
 	close(t.stop)
 	t.stopped.Wait()
 	var b strings.Builder
-	if len(t.failures) > 0 {
-		b.WriteString("\n" + t.ink.bold("Failures") + "\n\n" + strings.Join(t.failures, "\n"))
-		if t.hidden > 0 {
-			fmt.Fprintf(&b, "\n… and %d more; --output FILE.json writes down every case\n", t.hidden)
+	if len(t.failures.list) > 0 {
+		b.WriteString("\n" + t.ink.bold("Failures") + "\n")
+		for n, f := range t.failures.list {
+			b.WriteString("\n" + t.ink.failure(n+1, f))
+		}
+		if n := t.failures.hidden; n > 0 {
+			fmt.Fprintf(&b, "\n… and %d more; --output FILE.html shows every case\n", n)
 		}
 	}
 	b.WriteString(t.ink.summary(s, t.opts))
@@ -119,7 +118,7 @@ func (t *Terminal) Summarize(s runs.Summary) error {
 
 // line returns the line of a finished case.
 func (t *Terminal) line(c *runs.Case) string {
-	title := printable(c.Title()) + t.took(c.Elapsed)
+	title := printable(title(c)) + t.took(c.Elapsed)
 	if t.opts.Terminal {
 		return fmt.Sprintf("Test %d/%d: %s %s\n", t.done, t.opts.Total, t.ink.mark(c.Status), title)
 	}

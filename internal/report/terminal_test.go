@@ -76,12 +76,12 @@ func printed(t *testing.T, opts report.Options, list ...*runs.Case) string {
 		term.CaseFinished(c)
 	}
 	for _, c := range list {
-		if err := term.Result(c); err != nil {
+		if err := term.Case(c); err != nil {
 			t.Fatal(err)
 		}
 		summary.Add(c)
 	}
-	if err := term.Summarize(summary); err != nil {
+	if err := term.End(summary); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -116,7 +116,10 @@ func TestPlainLines(t *testing.T) {
 ` + plainFailures + `
 ============================================================
 Test Results: 1/3 passed (33.3%)
+  Pass rate: between 6.1% and 79.2% (95% confidence)
 ` + plainCounts + `  Skipped: Tone (1×, it needs a judge, which --offline has not)
+  contains: 0.50 on average over 2 cases
+  Cost: $0.0125
   Duration: 1.23s
 ============================================================
 `
@@ -143,7 +146,7 @@ func TestVerbose(t *testing.T) {
 		"      ✗ expected tool refund: it was not called; called: kb_search, orders\n",
 		"      ○ equality: not applicable, the case has no ground_truth\n",
 		"    ○ turn 1: Hello\n    ✗ turn 2: And now?\n      ✗ not run: the runtime failed in the two turns before\n",
-		"  contains: 0.50 on average over 2\n",
+		"  contains: 0.50 on average over 2 cases\n",
 		"  Tokens: 30 in, 4 out\n  Cost: $0.0125\n",
 	} {
 		if !strings.Contains(got, want) {
@@ -182,12 +185,12 @@ func TestSummaries(t *testing.T) {
 		{"unchecked for want of a judge", runs.Summary{Total: 2, Unchecked: 2, Metrics: []runs.MetricSummary{
 			{Name: "Tone", Skipped: 2, SkipReason: "no judge"}, {Name: "bleu", Skipped: 1, SkipReason: "not yet"}, {Name: "Wit", Skipped: 2, SkipReason: "no judge"},
 		}}, "  Unchecked: 2\n  Skipped: Tone, Wit (4×, no judge)\n  Skipped: bleu (1×, not yet)\n", "no check applied"},
-		{"interrupted", runs.Summary{Total: 9, Passed: 2, Failed: 1}, "✗ Test Results: 2/3 passed (66.7%)\n  Failed: 1\n  Not finished: 6 of 9", "Unchecked"},
+		{"interrupted", runs.Summary{Total: 9, Passed: 2, Failed: 1}, "✗ Test Results: 2/3 passed (66.7%)\n  Pass rate: between 20.8% and 93.9% (95% confidence)\n  Failed: 1\n  Not finished: 6 of 9", "Unchecked"},
 		{"interrupted before anything finished", runs.Summary{Total: 9}, "✗ Test Results: nothing was checked\n  Not finished: 9 of 9", "Failed"},
 	} {
 		var out strings.Builder
 		term := report.NewTerminal(report.Options{Out: &out, Terminal: true})
-		if err := term.Summarize(tt.summary); err != nil {
+		if err := term.End(tt.summary); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(out.String(), tt.want) || strings.Contains(out.String(), tt.not) {
@@ -207,7 +210,7 @@ func TestFailuresAreBounded(t *testing.T) {
 		list = append(list, c)
 	}
 	got := printed(t, report.Options{Quiet: true}, list...)
-	for _, want := range []string{"\n50. ✗ case 49\n", "… and 7 more; --output FILE.json writes down every case", "… and 990 more turns"} {
+	for _, want := range []string{"\n50. ✗ case 49\n", "… and 7 more; --output FILE.html shows every case", "… and 990 more turns"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q", want)
 		}
@@ -260,7 +263,7 @@ func TestTheMovingLine(t *testing.T) {
 		if got, want := live.take(), "\r⠹ Test 2/3: Running Refund\x1b[K"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if err := term.Summarize(runs.Summary{Total: 3}); err != nil {
+		if err := term.End(runs.Summary{Total: 3}); err != nil {
 			t.Fatal(err)
 		}
 		if got := live.take(); !strings.HasSuffix(got, "\r\x1b[K") {
@@ -279,7 +282,7 @@ func (broken) Write([]byte) (int, error) { return 0, errClosed }
 func TestAnOutputThatFailsIsTold(t *testing.T) {
 	term := report.NewTerminal(report.Options{Out: broken{}, Total: 1})
 	term.CaseFinished(cases()[0])
-	if err := term.Summarize(runs.Summary{Total: 1, Passed: 1}); !errors.Is(err, errClosed) {
+	if err := term.End(runs.Summary{Total: 1, Passed: 1}); !errors.Is(err, errClosed) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -94,3 +95,11 @@ func excerpt(s string) string {
 const reasonLen = 1000
 
 func reason(s string) string { return cut(printable(s), reasonLen) }
+
+// title returns what an attempt at a case is called.
+func title(c *runs.Case) string {
+	if c.Repeats > 1 {
+		return fmt.Sprintf("%s (%d of %d)", c.Title(), c.Attempt, c.Repeats)
+	}
+	return c.Title()
+}
