@@ -105,6 +105,23 @@ func TestAScriptedErrorIsAProviderError(t *testing.T) {
 	}
 }
 
+func TestAScriptedResponseMayBreakOff(t *testing.T) {
+	for name, tt := range map[string]struct {
+		step  script.Step
+		want  string
+		retry bool
+	}{
+		"cut":     {script.Step{Cut: true}, "connection broken: the response ended before it was complete", true},
+		"garbage": {script.Step{Garbage: "<html>"}, `unusable response: not what a model says: "<html>"`, false},
+	} {
+		chunks, _, err := collect(scripted(t, script.Step{Text: "partial"}, tt.step).Stream(t.Context(), asked("hi")))
+		broken, ok := errors.AsType[*ProviderError](err)
+		if !ok || broken.Retryable() != tt.retry || !strings.Contains(err.Error(), tt.want) || len(chunks) != 1 {
+			t.Errorf("%s: after %q came %v", name, chunks, err)
+		}
+	}
+}
+
 func TestDelaysAndBlocksEndWithTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()

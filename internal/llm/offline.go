@@ -2,8 +2,9 @@ package llm
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"iter"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -71,7 +72,7 @@ func (m *offlineModel) player(session string) *script.Player {
 func (m *offlineModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		turn := lastTurn(req.Messages)
-		r := &response{ctx: ctx, yield: yield, message: Message{Role: RoleAssistant}, finish: script.FinishStop}
+		r := &response{reply: newReply(yield), ctx: ctx, finish: script.FinishStop}
 		steps, scripted := m.player(req.Session).Next(turn.situation())
 		if scripted {
 			for _, s := range steps {
@@ -141,15 +142,12 @@ func (t turnSoFar) input(req Request) offline.Input {
 	return in
 }
 
-// response builds one response while it is streamed.
+// response is one response of the offline model.
 type response struct {
-	ctx     context.Context
-	yield   func(Chunk, error) bool
-	message Message
-	kind    agent.PartKind  // of the part under way
-	words   strings.Builder // its text so far
-	usage   *agent.Usage
-	finish  string
+	*reply
+	ctx    context.Context
+	usage  *agent.Usage
+	finish string
 }
 
 // play does what a step says. It returns false when the call has ended.
@@ -164,7 +162,7 @@ func (r *response) play(s script.Step, m *offlineModel) bool {
 		if id == "" {
 			id = m.newID()
 		}
-		r.call(id, s.Call.Name, arguments(s.Call.Args))
+		r.call(Call{ID: id, Name: s.Call.Name, Arguments: arguments(s.Call.Args)})
 	case s.DelayMS > 0:
 		return r.wait(time.Duration(s.DelayMS) * time.Millisecond)
 	case s.Block:
@@ -175,6 +173,16 @@ func (r *response) play(s script.Step, m *offlineModel) bool {
 			Provider: string(config.ProviderOffline), Model: m.name,
 			Status: s.Error.Status, Message: s.Error.Message,
 			RetryAfter: time.Duration(s.Error.RetryAfterMS) * time.Millisecond,
+		})
+	case s.Cut:
+		return r.fail(&ProviderError{
+			Provider: string(config.ProviderOffline), Model: m.name,
+			Message: "the response ended before it was complete",
+		})
+	case s.Garbage != "":
+		return r.fail(&ProviderError{
+			Provider: string(config.ProviderOffline), Model: m.name,
+			Status: http.StatusOK, Message: fmt.Sprintf("not what a model says: %q", s.Garbage),
 		})
 	case s.Usage != nil:
 		r.usage = s.Usage
@@ -187,7 +195,7 @@ func (r *response) play(s script.Step, m *offlineModel) bool {
 // answer does what package offline decided, word by word.
 func (r *response) answer(out offline.Output, m *offlineModel) bool {
 	for _, c := range out.Calls {
-		r.call(m.newID(), c.Name, c.Args)
+		r.call(Call{ID: m.newID(), Name: c.Name, Arguments: c.Args})
 	}
 	for word := range words(out.Text) {
 		if !r.say(agent.PartText, word) {
@@ -197,37 +205,13 @@ func (r *response) answer(out offline.Output, m *offlineModel) bool {
 	return true
 }
 
-// say streams one delta and adds it to the message. It returns false when the
-// reader left or the call was cancelled.
+// say streams one delta. It returns false when the reader left or the call was
+// cancelled.
 func (r *response) say(kind agent.PartKind, text string) bool {
 	if err := r.ctx.Err(); err != nil {
 		return r.fail(err)
 	}
-	var chunk Chunk = Text(text)
-	if kind == agent.PartThinking {
-		chunk = Thinking(text)
-	}
-	if !r.yield(chunk, nil) {
-		return false
-	}
-	if kind != r.kind {
-		r.endPart()
-		r.kind = kind
-	}
-	r.words.WriteString(text)
-	return true
-}
-
-// endPart puts the part under way into the message.
-func (r *response) endPart() {
-	if r.words.Len() > 0 {
-		r.message.Parts = append(r.message.Parts, agent.Part{Kind: r.kind, Text: r.words.String()})
-		r.words.Reset()
-	}
-}
-
-func (r *response) call(id, name string, args json.RawMessage) {
-	r.message.Calls = append(r.message.Calls, Call{ID: id, Name: name, Arguments: args})
+	return r.reply.say(kind, text)
 }
 
 func (r *response) wait(d time.Duration) bool {
@@ -239,12 +223,6 @@ func (r *response) wait(d time.Duration) bool {
 	case <-r.ctx.Done():
 		return r.fail(r.ctx.Err())
 	}
-}
-
-// fail ends the call in an error. It returns false, for its callers to return.
-func (r *response) fail(err error) bool {
-	r.yield(nil, err)
-	return false
 }
 
 // done ends the call.
@@ -264,10 +242,10 @@ func (r *response) done(req Request) {
 		u.Total = u.Prompt + u.Completion
 		r.usage = &u
 	}
-	r.yield(Done{
-		Message: r.message, Usage: *r.usage, CostUSD: new(float64),
+	r.reply.done(Done{
+		Usage: *r.usage, CostUSD: new(float64),
 		Stop: stopReason(r.finish), FinishReason: r.finish,
-	}, nil)
+	})
 }
 
 func stopReason(finish string) agent.StopReason {
@@ -280,18 +258,6 @@ func stopReason(finish string) agent.StopReason {
 		return agent.StopBlocked
 	}
 	return agent.StopEnd
-}
-
-// arguments returns the arguments of a call as a Call carries them.
-func arguments(text string) json.RawMessage {
-	if strings.TrimSpace(text) == "" {
-		return json.RawMessage("{}")
-	}
-	if json.Valid([]byte(text)) {
-		return json.RawMessage(text)
-	}
-	quoted, _ := json.Marshal(text) // a string always encodes
-	return quoted
 }
 
 // words yields a text in pieces that end after the white space behind each word.

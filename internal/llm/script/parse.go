@@ -60,7 +60,7 @@ func (p *ruleReader) problem(path, hint, format string, args ...any) {
 var (
 	ruleKeys  = []string{"when", "times", "do"}
 	whenKeys  = []string{"user", "regex", "turn", "round", "result"}
-	stepKeys  = []string{"text", "thinking", "call", "delay_ms", "block", "error", "usage", "finish"}
+	stepKeys  = []string{"text", "thinking", "call", "delay_ms", "block", "error", "cut", "garbage", "usage", "finish"}
 	callKeys  = []string{"id", "name", "args"}
 	errorKeys = []string{"status", "message", "retry_after_ms"}
 	usageKeys = []string{"prompt_tokens", "completion_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens"}
@@ -91,7 +91,7 @@ func (p *ruleReader) rule(path string, v any) Rule {
 	for i, v := range steps {
 		at := fmt.Sprintf("%s.do[%d]", path, i)
 		step := p.step(at, v)
-		if (step.Error != nil || step.Block) && i < len(steps)-1 {
+		if step.ends() && i < len(steps)-1 {
 			p.problem(fmt.Sprintf("%s.do[%d]", path, i+1), "remove it, or move it before the step that ends the call", "is never played: the step before it ends the call")
 		}
 		r.Steps = append(r.Steps, step)
@@ -129,6 +129,7 @@ func (p *ruleReader) step(path string, v any) Step {
 	s := Step{
 		Text:     p.text(path+".text", m, "text"),
 		Thinking: p.text(path+".thinking", m, "thinking"),
+		Garbage:  p.text(path+".garbage", m, "garbage"),
 		DelayMS:  p.count(path+".delay_ms", m, "delay_ms", 1),
 	}
 	for key, v := range m {
@@ -137,9 +138,9 @@ func (p *ruleReader) step(path string, v any) Step {
 		case "call":
 			s.Call = p.call(at, v)
 		case "block":
-			if s.Block, _ = v.(bool); !s.Block {
-				p.problem(at, "write block: true, or remove the step", "is %s, want true", describe(v))
-			}
+			s.Block = p.truth(at, key, v)
+		case "cut":
+			s.Cut = p.truth(at, key, v)
 		case "error":
 			s.Error = p.error(at, v)
 		case "usage":
@@ -152,6 +153,15 @@ func (p *ruleReader) step(path string, v any) Step {
 		}
 	}
 	return s
+}
+
+// truth reads a step that is either there or not.
+func (p *ruleReader) truth(path, key string, v any) bool {
+	is, _ := v.(bool)
+	if !is {
+		p.problem(path, fmt.Sprintf("write %s: true, or remove the step", key), "is %s, want true", describe(v))
+	}
+	return is
 }
 
 func (p *ruleReader) call(path string, v any) *Call {

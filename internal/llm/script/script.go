@@ -41,9 +41,14 @@ type Step struct {
 	DelayMS  int          // milliseconds to wait
 	Block    bool         // wait until the call is cancelled
 	Error    *Error       // end the call in an error
+	Cut      bool         // end the response before it is complete
+	Garbage  string       // say something that no model API says, which ends the call
 	Usage    *agent.Usage // what the response reports; else it is counted from the words
 	Finish   string       // why it stopped: one of the Finish constants
 }
+
+// ends reports whether nothing can follow the step.
+func (s Step) ends() bool { return s.Error != nil || s.Block || s.Cut || s.Garbage != "" }
 
 // The values of Step.Finish. A response that does not say is FinishStop.
 const (

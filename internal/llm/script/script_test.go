@@ -25,6 +25,8 @@ const everything = `
 - do:
     - error: {status: 503, message: overloaded, retry_after_ms: 1500}
 - do: [{block: true}]
+- do: [{cut: true}]
+- do: [{garbage: '<html>'}]
 `
 
 func TestParseYAMLReadsEveryKey(t *testing.T) {
@@ -48,6 +50,8 @@ func TestParseYAMLReadsEveryKey(t *testing.T) {
 		},
 		{Steps: []Step{{Error: &Error{Status: 503, Message: "overloaded", RetryAfterMS: 1500}}}},
 		{Steps: []Step{{Block: true}}},
+		{Steps: []Step{{Cut: true}}},
+		{Steps: []Step{{Garbage: "<html>"}}},
 	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -82,8 +86,8 @@ func TestParseYAMLNamesEveryProblemAndItsPlace(t *testing.T) {
 		"two things in a step": {
 			"- do: [{text: a, finish: stop}, {}]\n",
 			[]string{
-				`1:8: [0].do[0]: a step is exactly one of text, thinking, call, delay_ms, block, error, usage, finish; this has 2 (write each on a list entry of its own)`,
-				`1:33: [0].do[1]: a step is exactly one of text, thinking, call, delay_ms, block, error, usage, finish; this has 0 (write each on a list entry of its own)`,
+				`1:8: [0].do[0]: a step is exactly one of text, thinking, call, delay_ms, block, error, cut, garbage, usage, finish; this has 2 (write each on a list entry of its own)`,
+				`1:33: [0].do[1]: a step is exactly one of text, thinking, call, delay_ms, block, error, cut, garbage, usage, finish; this has 0 (write each on a list entry of its own)`,
 			},
 		},
 		"wrong values": {
@@ -115,6 +119,14 @@ func TestParseYAMLNamesEveryProblemAndItsPlace(t *testing.T) {
 				`1:9: [0].do[0].error: an error needs a message (add message)`,
 				`1:17: [0].do[0].error.status: 200 is not an HTTP error status, 400 to 599 (0, or absent, is a broken connection)`,
 				`1:32: [0].do[1]: is never played: the step before it ends the call (remove it, or move it before the step that ends the call)`,
+			},
+		},
+		"steps that end a response": {
+			"- do: [{cut: true}, {garbage: '<html>'}]\n- do: [{garbage: ''}]\n- do: [{cut: 1}]\n",
+			[]string{
+				`1:21: [0].do[1]: is never played: the step before it ends the call (remove it, or move it before the step that ends the call)`,
+				`2:9: [1].do[0].garbage: is empty (remove it, or say something)`,
+				`3:9: [2].do[0].cut: is 1, want true (write cut: true, or remove the step)`,
 			},
 		},
 		"usage": {
