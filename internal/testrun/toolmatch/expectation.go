@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 type Call struct {
 	Name      string // canonical
 	Arguments json.RawMessage
+	Failed    bool // it ended in an error
 }
 
 // Result says whether an expectation was met.
@@ -29,16 +31,11 @@ type Result struct {
 // for concurrent use.
 type Expectation struct {
 	name     string
-	count    int
+	least    int
+	most     int // math.MaxInt when there is no bound
+	status   config.ToolStatus
 	args     []string // sorted, so that a reason is the same every time
 	matchers map[string]matcher
-}
-
-// matcher compares one argument.
-type matcher interface {
-	// match returns nil when the argument fits. The error completes a sentence
-	// whose subject is the argument.
-	match(arg json.RawMessage) error
 }
 
 // Compile prepares an entry of expected_tools. The error names the argument
@@ -46,9 +43,14 @@ type matcher interface {
 func Compile(e config.ExpectedTool) (*Expectation, error) {
 	x := &Expectation{
 		name:     e.Name,
-		count:    max(1, e.Count),
+		least:    max(1, e.Count),
+		most:     math.MaxInt,
+		status:   e.Status,
 		args:     slices.Sorted(maps.Keys(e.Args)),
 		matchers: make(map[string]matcher, len(e.Args)),
+	}
+	if e.Max != nil {
+		x.most = *e.Max
 	}
 	for _, arg := range x.args {
 		m, err := newMatcher(e.Args[arg])
@@ -82,37 +84,62 @@ func (x *Expectation) Check(names *Names, calls []Call) Result {
 		}
 	}
 	switch {
-	case satisfied >= x.count:
+	case satisfied > x.most:
+		return Result{Call: first, Reason: fmt.Sprintf("at most %s, got %d", times(x.most), satisfied)}
+	case satisfied >= x.least:
 		return Result{Met: true, Call: first}
 	case candidates == 0:
 		return Result{Call: -1, Reason: "it was not called; " + called(calls)}
 	case mismatch != "":
 		return Result{Call: -1, Reason: mismatch}
 	}
-	return Result{Call: -1, Reason: fmt.Sprintf("needed %d calls, got %d", x.count, satisfied)}
+	return Result{Call: -1, Reason: fmt.Sprintf("needed %s, got %d", times(x.least), satisfied)}
 }
 
-// mismatch says which arguments of a call do not fit, or returns "".
+func times(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
+}
+
+// fits reports whether a call satisfies the expectation.
+func (x *Expectation) fits(names *Names, call Call) bool {
+	return names.Match(x.name, call.Name) && x.mismatch(call) == ""
+}
+
+// mismatch says what is not as expected of a call by that name, or returns "".
 func (x *Expectation) mismatch(call Call) string {
-	if len(x.args) == 0 {
-		return ""
-	}
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(call.Arguments, &given); err != nil {
-		given = nil // the model did not give an object: no argument is there
-	}
 	var wrong []string
-	for _, name := range x.args {
-		arg, ok := given[name]
-		if !ok {
-			wrong = append(wrong, fmt.Sprintf("argument %s is missing", name))
-			continue
+	switch {
+	case x.status == config.ToolOK && call.Failed:
+		wrong = append(wrong, "it ended in an error, want status ok")
+	case x.status == config.ToolError && !call.Failed:
+		wrong = append(wrong, "it did not fail, want status error")
+	}
+	if len(x.args) > 0 {
+		var given map[string]json.RawMessage
+		if err := json.Unmarshal(call.Arguments, &given); err != nil {
+			given = nil // the model did not give an object: no argument is there
 		}
-		if err := x.matchers[name].match(arg); err != nil {
-			wrong = append(wrong, fmt.Sprintf("argument %s %v", name, err))
+		for _, name := range x.args {
+			arg, ok := given[name]
+			if !ok {
+				wrong = append(wrong, fmt.Sprintf("argument %s is missing", name))
+				continue
+			}
+			if found := x.matchers[name].match(arg); len(found) > 0 {
+				wrong = append(wrong, tell(name, found))
+			}
 		}
 	}
 	return strings.Join(wrong, "; ")
+}
+
+// Forbidden returns the index of the first call of a tool that must not be
+// called, or -1.
+func Forbidden(names *Names, forbidden string, calls []Call) int {
+	return slices.IndexFunc(calls, func(c Call) bool { return names.Match(forbidden, c.Name) })
 }
 
 // maxCalled is how many names a reason lists.

@@ -1,9 +1,7 @@
 package toolmatch
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/big"
 	"reflect"
@@ -13,17 +11,12 @@ import (
 // literal matches a value that is the same.
 type literal struct{ want any }
 
-func (l literal) match(arg json.RawMessage) error {
-	dec := json.NewDecoder(bytes.NewReader(arg))
-	dec.UseNumber()
-	var got any
-	if err := dec.Decode(&got); err != nil {
-		return fmt.Errorf("cannot be read: %w", err)
+func (l literal) match(arg json.RawMessage) []difference {
+	got, err := decode(arg)
+	if err != nil {
+		return differ("%v", err)
 	}
-	if !same(l.want, got) {
-		return fmt.Errorf("is %s, want %s", show(arg), showValue(l.want))
-	}
-	return nil
+	return diff(l.want, got)
 }
 
 // same reports whether a value of the file is the value got, which is decoded
@@ -40,28 +33,11 @@ func same(want, got any) bool {
 	case bool, string:
 		return want == got
 	case []any:
-		w := reflect.ValueOf(want)
-		if w.Kind() != reflect.Slice || w.Len() != len(got) {
-			return false
-		}
-		for i, item := range got {
-			if !same(w.Index(i).Interface(), item) {
-				return false
-			}
-		}
-		return true
+		w, ok := want.([]any)
+		return ok && len(diffLists(w, got)) == 0
 	case map[string]any:
 		w, ok := want.(map[string]any)
-		if !ok || len(w) != len(got) {
-			return false
-		}
-		for key, item := range got {
-			wanted, ok := w[key]
-			if !ok || !same(wanted, item) {
-				return false
-			}
-		}
-		return true
+		return ok && len(diffObjects(w, got)) == 0
 	}
 	return false
 }
@@ -77,6 +53,15 @@ func (v value) equal(w value) bool {
 		return v.rat == nil && w.rat == nil && v.inf == w.inf
 	}
 	return v.rat.Cmp(w.rat) == 0
+}
+
+// float returns the nearest float.
+func (v value) float() float64 {
+	if v.rat == nil {
+		return v.inf
+	}
+	f, _ := v.rat.Float64()
+	return f
 }
 
 // number returns v as a number, if it is one.
@@ -109,29 +94,4 @@ func floatValue(f float64) value {
 		return value{inf: f}
 	}
 	return value{rat: new(big.Rat).SetFloat64(f)}
-}
-
-// showLen is how many runes of a value a reason shows.
-const showLen = 120
-
-// show returns a JSON value on one line, cut to showLen runes.
-func show(doc []byte) string {
-	var buf bytes.Buffer
-	text := string(doc)
-	if json.Compact(&buf, doc) == nil {
-		text = buf.String()
-	}
-	if runes := []rune(text); len(runes) > showLen {
-		text = string(runes[:showLen-1]) + "…"
-	}
-	return text
-}
-
-// showValue shows a value of the file as JSON.
-func showValue(v any) string {
-	doc, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v) // such as .nan, which JSON has not
-	}
-	return show(doc)
 }

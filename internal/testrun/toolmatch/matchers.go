@@ -4,14 +4,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
-	"time"
 
-	"github.com/dlclark/regexp2"
-
+	"github.com/holodeck-go/holodeck/internal/eval/pyre"
 	"github.com/holodeck-go/holodeck/internal/eval/pystr"
+	"github.com/holodeck-go/holodeck/internal/llm/schema"
 )
+
+// matcher compares one argument.
+type matcher interface {
+	// match returns where the argument does not fit, or nothing.
+	match(arg json.RawMessage) []difference
+}
 
 // newMatcher returns the matcher that a value of the file stands for.
 func newMatcher(v any) (matcher, error) {
@@ -19,25 +26,62 @@ func newMatcher(v any) (matcher, error) {
 	if !ok {
 		return literal{v}, nil
 	}
-	pattern, isFuzzy := object["fuzzy"]
-	expr, isRegex := object["regex"]
-	switch {
-	case !isFuzzy && !isRegex:
-		return literal{v}, nil
-	case len(object) > 1:
-		return nil, errors.New("a matcher has exactly one key, fuzzy or regex")
-	case isFuzzy:
-		text, ok := pattern.(string)
-		if !ok {
-			return nil, fmt.Errorf("fuzzy is %s; write it as a string", showValue(pattern))
+	for _, key := range []string{"fuzzy", "regex"} {
+		if _, ok := object[key]; !ok {
+			continue
 		}
-		return fuzzy{text}, nil
+		if len(object) > 1 {
+			return nil, errors.New("a matcher has exactly one key, fuzzy or regex")
+		}
+		text, ok := object[key].(string)
+		if !ok {
+			return nil, fmt.Errorf("%s is %s; write it as a string", key, showValue(object[key]))
+		}
+		if key == "fuzzy" {
+			return fuzzy{text}, nil
+		}
+		return newRegex(text)
 	}
-	text, ok := expr.(string)
-	if !ok {
-		return nil, fmt.Errorf("regex is %s; write it as a string", showValue(expr))
+	if _, ok := object["approx"]; ok && onlyKeys(object, "approx", "abs", "rel") {
+		return newApprox(object)
 	}
-	return newRegex(text)
+	if len(object) != 1 {
+		return literal{v}, nil
+	}
+	for key, value := range object {
+		switch key {
+		case "one_of":
+			return newOneOf(value)
+		case "contains":
+			return newContains(value)
+		case "not":
+			m, err := newMatcher(value)
+			return not{m, value}, err
+		case "any":
+			if value == true {
+				return anything{}, nil
+			}
+		case "type":
+			if types, ok := jsonTypes(value); ok {
+				return ofType{types}, nil
+			}
+		case "schema":
+			return newFollows(value)
+		case "literal":
+			return literal{value}, nil
+		}
+	}
+	return literal{v}, nil
+}
+
+// onlyKeys reports whether an object has no other keys than these.
+func onlyKeys(object map[string]any, keys ...string) bool {
+	for key := range object {
+		if !slices.Contains(keys, key) {
+			return false
+		}
+	}
+	return true
 }
 
 // fuzzy matches a text or number that is almost the same.
@@ -46,10 +90,10 @@ type fuzzy struct{ want string }
 // fuzzyTolerance is how far apart two numbers may be.
 const fuzzyTolerance = 1e-9
 
-func (f fuzzy) match(arg json.RawMessage) error {
+func (f fuzzy) match(arg json.RawMessage) []difference {
 	text, err := pystr.FromJSON(arg)
 	if err != nil {
-		return fmt.Errorf("cannot be read: %w", err)
+		return differ("cannot be read: %v", err)
 	}
 	want, got := simplify(f.want), simplify(text)
 	w, wantNumber := fuzzyNumber(want)
@@ -61,7 +105,7 @@ func (f fuzzy) match(arg json.RawMessage) error {
 	} else if want == got {
 		return nil
 	}
-	return fmt.Errorf("is %s, want about %q", show(arg), f.want)
+	return differ("is %s, want about %q", show(arg), f.want)
 }
 
 // simplify removes what does not count: letter case, grouping of digits,
@@ -88,39 +132,277 @@ func fuzzyNumber(s string) (float64, bool) {
 }
 
 // regex matches a text that an expression matches as a whole.
-type regex struct {
-	text string
-	re   *regexp2.Regexp
+type regex struct{ re *pyre.Regexp }
+
+func newRegex(text string) (matcher, error) {
+	re, err := pyre.Compile(text, pyre.Options{Full: true})
+	if err != nil {
+		return nil, err
+	}
+	return regex{re}, nil
 }
 
-// matchTimeout bounds one match: an expression that backtracks without end
-// fails its check instead of stopping the run.
-const matchTimeout = time.Second
-
-func newRegex(text string) (regex, error) {
-	expr, options, err := fromPython(text)
-	if err != nil {
-		return regex{}, fmt.Errorf("regex %q: %w", text, err)
-	}
-	re, err := regexp2.Compile(expr, options)
-	if err != nil {
-		return regex{}, fmt.Errorf("regex %q: %w", text, err)
-	}
-	re.MatchTimeout = matchTimeout
-	return regex{text: text, re: re}, nil
-}
-
-func (r regex) match(arg json.RawMessage) error {
+func (r regex) match(arg json.RawMessage) []difference {
 	text, err := pystr.FromJSON(arg)
 	if err != nil {
-		return fmt.Errorf("cannot be read: %w", err)
+		return differ("cannot be read: %v", err)
 	}
-	ok, err := r.re.MatchString(text)
-	if err != nil {
-		return fmt.Errorf("took longer than %s to compare with %q; write it without nested repetition", r.re.MatchTimeout, r.text)
-	}
-	if !ok {
-		return fmt.Errorf("is %s, which %q does not match", show(arg), r.text)
+	ok, err := r.re.Match(text)
+	switch {
+	case err != nil:
+		return differ("%v", err)
+	case !ok:
+		return differ("is %s, which %q does not match", show(arg), r.re)
 	}
 	return nil
+}
+
+// approx matches a number a that is close to the expected e: |a−e| ≤ abs or
+// |a−e| ≤ rel·|e|, bounds included.
+type approx struct{ want, abs, rel float64 }
+
+// defaultAbs is abs where neither abs nor rel is given; otherwise the one that
+// is not given is 0.
+const defaultAbs = 1e-6
+
+func newApprox(object map[string]any) (matcher, error) {
+	a := approx{abs: defaultAbs}
+	if len(object) > 1 {
+		a.abs = 0
+	}
+	for key, target := range map[string]*float64{"approx": &a.want, "abs": &a.abs, "rel": &a.rel} {
+		v, ok := object[key]
+		if !ok {
+			continue
+		}
+		n, ok := number(v)
+		if !ok || key != "approx" && !(n.float() >= 0) {
+			return nil, fmt.Errorf("%s is %s; give a number", key, showValue(v))
+		}
+		*target = n.float()
+	}
+	return a, nil
+}
+
+func (a approx) match(arg json.RawMessage) []difference {
+	got, err := decode(arg)
+	if err != nil {
+		return differ("%v", err)
+	}
+	n, ok := number(got)
+	if !ok {
+		return differ("is %s, want a number about %s", show(arg), showValue(a.want))
+	}
+	distance := math.Abs(n.float() - a.want)
+	if distance <= a.abs || a.rel > 0 && distance <= a.rel*math.Abs(a.want) {
+		return nil
+	}
+	return differ("is %s, want about %s (%.6g away, at most %.6g)", show(arg), showValue(a.want),
+		distance, max(a.abs, a.rel*math.Abs(a.want)))
+}
+
+// oneOf matches what one of several matchers does.
+type oneOf struct {
+	matchers []matcher
+	wire     any
+}
+
+func newOneOf(v any) (matcher, error) {
+	list, ok := v.([]any)
+	if !ok || len(list) == 0 {
+		return nil, fmt.Errorf("one_of is %s; give a list of values or matchers", showValue(v))
+	}
+	o := oneOf{wire: v}
+	for _, entry := range list {
+		m, err := newMatcher(entry)
+		if err != nil {
+			return nil, fmt.Errorf("one_of: %w", err)
+		}
+		o.matchers = append(o.matchers, m)
+	}
+	return o, nil
+}
+
+func (o oneOf) match(arg json.RawMessage) []difference {
+	for _, m := range o.matchers {
+		if len(m.match(arg)) == 0 {
+			return nil
+		}
+	}
+	return differ("is %s, want one of %s", show(arg), showValue(o.wire))
+}
+
+// contains matches a text that has a text in it, a list with an element that
+// fits, or an object with members that fit.
+type contains struct {
+	matcher matcher            // of an element
+	members map[string]matcher // nil unless an object is wanted
+	wire    any
+}
+
+func newContains(v any) (matcher, error) {
+	element, err := newMatcher(v)
+	if err != nil {
+		return nil, fmt.Errorf("contains: %w", err)
+	}
+	c := contains{matcher: element, wire: v}
+	object, ok := v.(map[string]any)
+	if _, plain := element.(literal); ok && plain {
+		c.members = map[string]matcher{}
+		for key, member := range object {
+			if c.members[key], err = newMatcher(member); err != nil {
+				return nil, fmt.Errorf("contains: %s: %w", key, err)
+			}
+		}
+	}
+	return c, nil
+}
+
+func (c contains) match(arg json.RawMessage) []difference {
+	got, err := decode(arg)
+	if err != nil {
+		return differ("%v", err)
+	}
+	switch got := got.(type) {
+	case string:
+		if text, ok := c.wire.(string); ok && strings.Contains(got, text) {
+			return nil
+		}
+	case []any:
+		var elements []json.RawMessage
+		if err := json.Unmarshal(arg, &elements); err != nil {
+			return differ("cannot be read: %v", err)
+		}
+		for _, element := range elements {
+			if len(c.matcher.match(element)) == 0 {
+				return nil
+			}
+		}
+	case map[string]any:
+		if c.members != nil {
+			return c.matchMembers(arg)
+		}
+	}
+	return differ("is %s, which does not contain %s", show(arg), showValue(c.wire))
+}
+
+func (c contains) matchMembers(arg json.RawMessage) []difference {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(arg, &members); err != nil {
+		return differ("cannot be read: %v", err)
+	}
+	var found []difference
+	for _, key := range slices.Sorted(maps.Keys(c.members)) {
+		member, ok := members[key]
+		if !ok {
+			found = append(found, difference{"." + key, "is missing"})
+			continue
+		}
+		found = append(found, below("."+key, c.members[key].match(member))...)
+	}
+	return found
+}
+
+// not matches what another matcher does not.
+type not struct {
+	matcher matcher
+	wire    any
+}
+
+func (n not) match(arg json.RawMessage) []difference {
+	if len(n.matcher.match(arg)) == 0 {
+		return differ("is %s, want anything but %s", show(arg), showValue(n.wire))
+	}
+	return nil
+}
+
+// anything matches every argument that is there.
+type anything struct{}
+
+func (anything) match(json.RawMessage) []difference { return nil }
+
+// ofType matches a value of one of several JSON types.
+type ofType struct{ types []string }
+
+// jsonTypes returns the JSON types that a value of the file names, as JSON
+// Schema does, or false when it names none.
+func jsonTypes(v any) ([]string, bool) {
+	names, ok := v.([]any)
+	if !ok {
+		names = []any{v}
+	}
+	var types []string
+	for _, name := range names {
+		switch name {
+		case "string", "number", "integer", "boolean", "array", "object", "null":
+			types = append(types, name.(string))
+		default:
+			return nil, false
+		}
+	}
+	return types, len(types) > 0
+}
+
+func (o ofType) match(arg json.RawMessage) []difference {
+	got, err := decode(arg)
+	if err != nil {
+		return differ("%v", err)
+	}
+	if slices.ContainsFunc(o.types, func(name string) bool { return isOfType(got, name) }) {
+		return nil
+	}
+	return differ("is %s, want a value of type %s", show(arg), strings.Join(o.types, " or "))
+}
+
+// isOfType reports whether decoded JSON is of a JSON type; 1.0 is an integer.
+func isOfType(v any, name string) bool {
+	switch v.(type) {
+	case nil:
+		return name == "null"
+	case bool:
+		return name == "boolean"
+	case string:
+		return name == "string"
+	case []any:
+		return name == "array"
+	case map[string]any:
+		return name == "object"
+	}
+	n, ok := number(v)
+	return ok && (name == "number" || name == "integer" && n.rat != nil && n.rat.IsInt())
+}
+
+// follows matches a value that follows a JSON Schema.
+type follows struct{ schema *schema.Schema }
+
+func newFollows(v any) (matcher, error) {
+	doc, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	s, err := schema.Compile(doc)
+	if err != nil {
+		return nil, err
+	}
+	return follows{s}, nil
+}
+
+func (f follows) match(arg json.RawMessage) []difference {
+	err := f.schema.Check(arg)
+	if err == nil {
+		return nil
+	}
+	var violations *schema.Error
+	if !errors.As(err, &violations) {
+		return differ("is %s, which does not follow its schema: %v", show(arg), err)
+	}
+	var found []difference
+	for _, v := range violations.Violations {
+		path := v.Path
+		if path != "" && path[0] != '[' {
+			path = "." + path
+		}
+		found = append(found, difference{path, v.Text})
+	}
+	return found
 }

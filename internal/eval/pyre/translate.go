@@ -1,4 +1,4 @@
-package toolmatch
+package pyre
 
 import (
 	"errors"
@@ -9,25 +9,23 @@ import (
 	"github.com/dlclark/regexp2"
 )
 
-// fromPython turns an expression of Python's re into one of regexp2, whose
-// syntax is .NET's, anchored at both ends. It translates what the two write
-// differently: named groups and references to them, \Z, {,n}, \U, and flags at
-// the front. The error names what has no counterpart.
-func fromPython(text string) (string, regexp2.RegexOptions, error) {
+// translate turns an expression of Python's re into one of regexp2, whose
+// syntax is .NET's. It translates what the two write differently: named groups
+// and references to them, \Z, {,n}, \U, and flags at the front. The error names
+// what has no counterpart.
+func translate(text string) (string, regexp2.RegexOptions, error) {
 	rest, options, err := cutFlags(text)
 	if err != nil {
 		return "", 0, err
 	}
 	var out strings.Builder
-	out.WriteString(`\A(?:`)
 	t := translator{rest: rest, out: &out}
 	if err := t.run(); err != nil {
 		return "", 0, err
 	}
 	if options&regexp2.IgnorePatternWhitespace != 0 {
-		out.WriteByte('\n') // ends a comment that would swallow the anchor
+		out.WriteByte('\n') // ends a comment that would swallow what follows
 	}
-	out.WriteString(`)\z`)
 	return out.String(), options, nil
 }
 

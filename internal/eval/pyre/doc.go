@@ -1,0 +1,8 @@
+// Package pyre owns regular expressions in the syntax of Python's re, which
+// agent files are written in. It refuses to match without end: a match that
+// takes too long is an error.
+//
+// Expressions may look around and refer back to groups, so a backtracking
+// engine matches them. The flags a and L have no counterpart there and are
+// refused.
+package pyre
