@@ -80,7 +80,14 @@ func (r *rewrite) model(m *config.Model, role, now string) {
 		return
 	}
 	r.note(m.Block, "", fmt.Sprintf("%s %s (%s)", role, m.Name, m.Provider), account(m), now)
-	*m = config.Model{Block: m.Block, Provider: config.ProviderOffline, Name: "offline"}
+	replaceModel(m)
+}
+
+// replaceModel makes a model the offline one; nil is none.
+func replaceModel(m *config.Model) {
+	if m != nil && m.Provider != config.ProviderOffline {
+		*m = config.Model{Block: m.Block, Provider: config.ProviderOffline, Name: "offline"}
+	}
 }
 
 // account says what a model would have needed.
@@ -110,12 +117,18 @@ func (r *rewrite) models() {
 		judge(e.Model)
 		eachJudge(e.Metrics, judge)
 	}
-	for i := range a.TestCases {
-		c := &a.TestCases[i]
-		eachJudge(c.Evaluations, judge)
-		for j := range c.Turns {
-			eachJudge(c.Turns[j].Evaluations, judge)
-		}
+	for _, c := range a.TestCases.All() {
+		caseJudges(c, judge)
+	}
+	// Cases are read anew whenever they are asked for.
+	a.TestCases.Edit(func(c *config.TestCase) { caseJudges(c, replaceModel) })
+}
+
+// caseJudges calls fn with the model of every metric of a case that has its own.
+func caseJudges(c *config.TestCase, fn func(*config.Model)) {
+	eachJudge(c.Evaluations, fn)
+	for i := range c.Turns {
+		eachJudge(c.Turns[i].Evaluations, fn)
 	}
 }
 

@@ -16,7 +16,7 @@ type Agent struct {
 	EmbeddingProvider *Model          `key:"embedding_provider" doc:"The embedding model of the retrieval tools. Absent, it is derived from model where that provider can embed."`
 	Tools             []Tool          `key:"tools" doc:"What the model may call."`
 	Evaluations       *Evaluations    `key:"evaluations" doc:"The metrics every test case is scored by."`
-	TestCases         []TestCase      `key:"test_cases" doc:"What holodeck test runs."`
+	TestCases         Cases           `key:"test_cases" rule:"nullable" doc:"What holodeck test runs."`
 	TestCasesFile     *string         `key:"test_cases_file" doc:"A YAML file of test cases instead of test_cases."`
 	Execution         Execution       `key:"execution" rule:"nullable" doc:"Timeouts, cache, parallelism."`
 	Hooks             []Hook          `key:"hooks" ours:"true" doc:"What happens around tool calls and turns."`

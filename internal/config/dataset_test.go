@@ -42,12 +42,12 @@ func TestDatasets(t *testing.T) {
 	for _, name := range []string{"cases.yaml", "cases.jsonl", "cases.csv"} {
 		agent, problems := loadDataset(t, name, forms[name])
 		want(t, problems)
-		if len(agent.TestCases) != 2 {
-			t.Fatalf("%s: %d cases", name, len(agent.TestCases))
+		if agent.TestCases.Len() != 2 {
+			t.Fatalf("%s: %d cases", name, agent.TestCases.Len())
 		}
 		var shown []any
-		for i := range agent.TestCases {
-			c, _ := agent.TestCases[i].Expand(0)
+		for _, tc := range agent.TestCases.All() {
+			c, _ := tc.Expand(0)
 			shown = append(shown, []any{c.Name, c.Input, c.GroundTruth, len(c.ExpectedTools), c.Tags, c.Repeat, c.AllowEmpty, c.PassRule})
 		}
 		got, _ := json.Marshal(shown)
@@ -67,7 +67,7 @@ func TestDatasetIsTakenAsItIs(t *testing.T) {
 	} {
 		agent, problems := loadDataset(t, name, text)
 		want(t, problems)
-		if got := *agent.TestCases[0].Input; got != "What is ${X} and ${Y}?" {
+		if got := *caseAt(agent, 0).Input; got != "What is ${X} and ${Y}?" {
 			t.Errorf("%s: input is %q", name, got)
 		}
 	}
@@ -79,7 +79,7 @@ func TestEmptyDatasetHasNoCases(t *testing.T) {
 	} {
 		agent, problems := loadDataset(t, name, text)
 		want(t, problems)
-		if agent == nil || len(agent.TestCases) != 0 {
+		if agent == nil || agent.TestCases.Len() != 0 {
 			t.Errorf("%s is no empty list", name)
 		}
 	}
@@ -90,14 +90,14 @@ func TestDatasetLists(t *testing.T) {
 		"i,a; b ;,c,one; two,passed over,\n"+
 		",,,,,\"[{\"\"input\"\": \"\"j\"\", \"\"max_calls\"\": 0}]\"\n")
 	want(t, problems)
-	c := agent.TestCases[0]
+	c := caseAt(agent, 0)
 	if len(c.ExpectedTools) != 2 || c.ExpectedTools[1].Name != "b" || !c.ExpectedTools[1].Bare || len(c.ForbiddenTools) != 1 {
 		t.Errorf("tools are %v, %v", c.ExpectedTools, c.ForbiddenTools)
 	}
 	if len(c.RetrievalContext) != 1 || c.RetrievalContext[0] != "one; two" {
 		t.Errorf("retrieval_context is %q", c.RetrievalContext)
 	}
-	if turns := agent.TestCases[1].Turns; len(turns) != 1 || turns[0].Input != "j" || *turns[0].MaxCalls != 0 {
+	if turns := caseAt(agent, 1).Turns; len(turns) != 1 || turns[0].Input != "j" || *turns[0].MaxCalls != 0 {
 		t.Errorf("turns are %+v", turns)
 	}
 }
@@ -159,8 +159,7 @@ func FuzzDataset(f *testing.F) {
 		if config.HasErrors(problems) {
 			return
 		}
-		for i := range agent.TestCases {
-			tc := &agent.TestCases[i]
+		for _, tc := range agent.TestCases.All() {
 			for n := range min(tc.Combinations(), 10) {
 				tc.Expand(n)
 			}

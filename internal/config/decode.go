@@ -27,6 +27,9 @@ type decoder struct {
 	toolType ToolType
 	// profiles are the names that may stand for a provider.
 	profiles []string
+	// prepare makes an entry of test_cases ready: variables and what config.yaml
+	// adds. nil means that the tree is ready as it is.
+	prepare func(item *node, rep *report) *node
 	// defaults caches the trees of default values by their text.
 	defaults map[string]*node
 }
@@ -132,6 +135,8 @@ func (d *decoder) value(n *node, at keyPath, v reflect.Value, r rules) bool {
 		return ok
 	case formatType:
 		return d.format(n, at, v)
+	case casesType:
+		return d.cases(n, v)
 	case expectedType:
 		return d.expected(n, at, v)
 	case pagesType:

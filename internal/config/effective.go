@@ -75,6 +75,10 @@ func (w *settingWalk) value(b Block, key string, at keyPath, v reflect.Value) {
 		} else {
 			w.add(b, key, at, format.Schema)
 		}
+	case t == casesType:
+		for _, tc := range v.Interface().(Cases).All() {
+			w.block(reflect.ValueOf(tc).Elem())
+		}
 	case isBlock(t):
 		w.block(v)
 	case t.Kind() == reflect.Slice && (isBlock(t.Elem()) || variants(t.Elem()) != nil):

@@ -1,7 +1,5 @@
 package config
 
-import "iter"
-
 // Evaluations says how answers are scored.
 type Evaluations struct {
 	Block
@@ -17,34 +15,6 @@ type Metric interface {
 	Base() *MetricBase
 	// Name is the metric's name in reports.
 	Name() string
-}
-
-// metrics yields every metric of the agent and of its test cases.
-func (a *Agent) metrics() iter.Seq[Metric] {
-	return func(yield func(Metric) bool) {
-		all := func(list []Metric) bool {
-			for _, m := range list {
-				if !yield(m) {
-					return false
-				}
-			}
-			return true
-		}
-		if a.Evaluations != nil && !all(a.Evaluations.Metrics) {
-			return
-		}
-		for i := range a.TestCases {
-			tc := &a.TestCases[i]
-			if !all(tc.Evaluations) {
-				return
-			}
-			for j := range tc.Turns {
-				if !all(tc.Turns[j].Evaluations) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // MetricBase is what every metric has.

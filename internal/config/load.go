@@ -132,10 +132,31 @@ func (l *loader) load(path string) *Agent {
 	agent := &Agent{File: file, Dir: dir}
 	d := l.decoder(SeverityError)
 	d.profiles = m.profileNames()
+	d.prepare = l.prepare(root.get(casesKey), m.settings)
 	d.block(root, rootPath(), reflect.ValueOf(agent).Elem(), "")
 	l.secrets = append(l.secrets, d.secrets...)
 	l.finish(agent)
 	return agent
+}
+
+// prepare returns what makes an entry of the list of cases ready to be decoded:
+// the substitution of its variables, unless the whole tree had it, and what
+// config.yaml adds. The secrets that are found while the agent is loaded are
+// kept.
+func (l *loader) prepare(list, settings *node) func(*node, *report) *node {
+	if list == nil {
+		return nil
+	}
+	return func(item *node, rep *report) *node {
+		if list.long != nil {
+			s := &substitution{env: l.env, seen: map[*node]bool{}}
+			s.tree(item, casesKey)
+			if rep == &l.rep {
+				l.secrets = append(l.secrets, s.secrets...)
+			}
+		}
+		return (&merger{settings: settings, rep: rep}).testCase(item)
+	}
 }
 
 // decoder returns a decoder that reports to the loader.

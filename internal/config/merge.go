@@ -107,25 +107,11 @@ type merger struct {
 
 // agent returns the agent's tree with everything that config.yaml adds to it.
 func (m *merger) agent(root *node) *node {
-	metrics := func(list *node) *node {
-		return mapItems(list, func(_ int, metric *node) *node { return mapKey(metric, "model", m.model) })
-	}
-	withMetrics := func(n *node) *node { return mapKey(n, "evaluations", metrics) }
-
 	root = mapKey(root, "model", m.model)
 	root = mapKey(root, "embedding_provider", m.embedding)
 	root = mapKey(root, "evaluations", func(n *node) *node {
-		return mapKey(mapKey(n, "model", m.model), "metrics", metrics)
+		return mapKey(mapKey(n, "model", m.model), "metrics", m.metrics)
 	})
-	if m.settings.get("providers") != nil {
-		root = mapKey(root, "test_cases", func(list *node) *node {
-			return mapItems(list, func(_ int, c *node) *node {
-				return mapKey(withMetrics(c), "turns", func(turns *node) *node {
-					return mapItems(turns, func(_ int, turn *node) *node { return withMetrics(turn) })
-				})
-			})
-		})
-	}
 	root = m.servers(root)
 	root = mapKey(root, "tools", func(list *node) *node {
 		return mapItems(list, func(i int, tool *node) *node {
@@ -139,6 +125,22 @@ func (m *merger) agent(root *node) *node {
 		root = root.with("deployment", mergeMaps(root.get("deployment"), deployment))
 	}
 	return root
+}
+
+// metrics returns a list of metrics with the models that config.yaml completes.
+func (m *merger) metrics(list *node) *node {
+	return mapItems(list, func(_ int, metric *node) *node { return mapKey(metric, "model", m.model) })
+}
+
+// testCase returns a case with the models that config.yaml completes.
+func (m *merger) testCase(c *node) *node {
+	if m.settings.get("providers") == nil {
+		return c
+	}
+	c = mapKey(c, "evaluations", m.metrics)
+	return mapKey(c, "turns", func(turns *node) *node {
+		return mapItems(turns, func(_ int, turn *node) *node { return mapKey(turn, "evaluations", m.metrics) })
+	})
 }
 
 // model fills a model section from the provider profile it names, or else from

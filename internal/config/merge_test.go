@@ -210,8 +210,8 @@ func TestTestCasesFile(t *testing.T) {
 			dir := folder(t, map[string]string{"agent.yaml": tt.agent, "cases.yaml": tt.cases})
 			agent, problems := load(t, dir, config.Options{})
 			want(t, problems, tt.want...)
-			if len(agent.TestCases) != tt.count {
-				t.Errorf("%d cases, want %d", len(agent.TestCases), tt.count)
+			if agent.TestCases.Len() != tt.count {
+				t.Errorf("%d cases, want %d", agent.TestCases.Len(), tt.count)
 			}
 		})
 	}
@@ -227,7 +227,7 @@ func TestTestCasesFile(t *testing.T) {
 			"suite/a.txt":      "text",
 		})
 		agent := mustLoad(t, dir, config.Options{})
-		f := agent.TestCases[0].Files[0]
+		f := caseAt(agent, 0).Files[0]
 		if got := f.File("path", *f.Path); got != filepath.Join(dir, "suite", "a.txt") {
 			t.Errorf("File = %s", got)
 		}

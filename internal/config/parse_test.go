@@ -72,8 +72,8 @@ func TestAliasesOfOrdinaryUseAreNoBomb(t *testing.T) {
 		cases.WriteString("  - {input: Hello?, expected_tools: *tools}\n")
 	}
 	dir := folder(t, map[string]string{"agent.yaml": head + cases.String()})
-	if agent := mustLoad(t, dir, config.Options{}); len(agent.TestCases) != 2000 {
-		t.Errorf("%d cases", len(agent.TestCases))
+	if agent := mustLoad(t, dir, config.Options{}); agent.TestCases.Len() != 2000 {
+		t.Errorf("%d cases", agent.TestCases.Len())
 	}
 }
 

@@ -12,9 +12,40 @@ import (
 // schemas resolves the schemas of the agent: of its answers and of its metrics.
 func (l *loader) schemas(a *Agent) {
 	a.Schema = l.schema(a.Block, "response_format", a.ResponseFormat)
-	for metric := range a.metrics() {
+	resolve := func(m *StandardMetric) { m.JSONSchema = l.schema(m.Block, "schema", m.Schema) }
+	if a.Evaluations != nil {
+		eachStandard(a.Evaluations.Metrics, resolve)
+	}
+	// Cases are decoded anew whenever they are asked for; what their schemas
+	// resolved to is kept by the place of the metric.
+	resolved := map[string][]byte{}
+	for _, tc := range a.TestCases.All() {
+		tc.eachStandard(func(m *StandardMetric) {
+			if m.Schema != nil {
+				resolve(m)
+				resolved[m.Path()] = m.JSONSchema
+			}
+		})
+	}
+	if len(resolved) > 0 {
+		a.TestCases.Edit(func(tc *TestCase) {
+			tc.eachStandard(func(m *StandardMetric) { m.JSONSchema = resolved[m.Path()] })
+		})
+	}
+}
+
+// eachStandard calls fn with every standard metric of the case and its turns.
+func (c *TestCase) eachStandard(fn func(*StandardMetric)) {
+	eachStandard(c.Evaluations, fn)
+	for i := range c.Turns {
+		eachStandard(c.Turns[i].Evaluations, fn)
+	}
+}
+
+func eachStandard(metrics []Metric, fn func(*StandardMetric)) {
+	for _, metric := range metrics {
 		if m, ok := metric.(*StandardMetric); ok {
-			m.JSONSchema = l.schema(m.Block, "schema", m.Schema)
+			fn(m)
 		}
 	}
 }

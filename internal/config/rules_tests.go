@@ -10,8 +10,7 @@ import (
 // testCases checks every case.
 func (c *checker) testCases() {
 	ids, names := map[string]bool{}, map[string]bool{}
-	for i := range c.agent.TestCases {
-		tc := &c.agent.TestCases[i]
+	for _, tc := range c.agent.TestCases.All() {
 		c.identity(tc, ids, names)
 		if tc.Wrote("turns") {
 			for _, key := range []string{"input", "ground_truth", "expected_tools", "files", "retrieval_context"} {

@@ -64,6 +64,7 @@ var (
 	oneOrMany    = reflect.TypeFor[StringOrList]()
 	pagesType    = reflect.TypeFor[Pages]()
 	anyType      = reflect.TypeFor[any]()
+	casesType    = reflect.TypeFor[Cases]()
 )
 
 // enumeration is a type whose values are listed.
@@ -149,7 +150,7 @@ func (b *blockShape) collect(t reflect.Type, index []int) {
 			continue
 		}
 		shape := &fieldShape{
-			key: key, index: at, typ: f.Type,
+			key: key, index: at, typ: writtenType(f.Type),
 			doc: f.Tag.Get("doc"), ours: f.Tag.Get("ours") == "true", rules: parseRules(f.Tag.Get("rule")),
 		}
 		shape.fallback, shape.hasDefault = f.Tag.Lookup("default")
@@ -159,6 +160,14 @@ func (b *blockShape) collect(t reflect.Type, index []int) {
 		}
 		b.fields = append(b.fields, shape)
 	}
+}
+
+// writtenType returns the type as which a field is written in YAML.
+func writtenType(t reflect.Type) reflect.Type {
+	if t == casesType {
+		return reflect.TypeFor[[]TestCase]()
+	}
+	return t
 }
 
 // field returns the shape of a key, or nil.

@@ -109,6 +109,8 @@ func (s *snapshot) value(b Block, key string, v reflect.Value, prefix string) {
 		s.leaf(b, key, v.Interface().(ExpectedTool).Name, prefix)
 	case t == pagesType:
 		s.leaf(b, key, v.Interface().(Pages).List(), prefix) // ranges are ours
+	case t == casesType:
+		s.cases(v.Interface().(Cases), prefix)
 	case isBlock(t):
 		s.block(v, prefix)
 	case t.Kind() == reflect.Slice && (isBlock(t.Elem()) || variants(t.Elem()) != nil):
@@ -127,6 +129,26 @@ func (s *snapshot) value(b Block, key string, v reflect.Value, prefix string) {
 	default:
 		s.leaf(b, key, v.Interface(), prefix)
 	}
+}
+
+// cases writes the test cases, one at a time: there may be many.
+func (s *snapshot) cases(cases Cases, prefix string) {
+	if cases.Len() == 0 {
+		s.out.WriteString("null")
+		return
+	}
+	inner := prefix + "  "
+	s.out.WriteString("[")
+	n := 0
+	for _, tc := range cases.All() {
+		if n > 0 {
+			s.out.WriteString(",")
+		}
+		s.out.WriteString("\n" + inner)
+		s.block(reflect.ValueOf(tc).Elem(), inner)
+		n++
+	}
+	s.end(n, prefix, "]")
 }
 
 // sections writes a mapping from names to sections.

@@ -15,7 +15,7 @@ const (
 	// splitFrom is the size from which a document is parsed in pieces, in bytes.
 	splitFrom = 256 << 10
 	// pieceSize is the size of a piece, in bytes.
-	pieceSize = 64 << 10
+	pieceSize = 16 << 10
 )
 
 // longList is the longest block sequence at the top of a document: the value
@@ -129,18 +129,19 @@ func parseSplit(src *source, text string, size int, rep *report) (*node, bool) {
 			return nil, false
 		}
 	}
-	for begin, line := list.begin, list.line; begin < list.end; {
-		end, lines := pieceEnd(text[begin:list.end], list.indent, size)
-		c.line = line
-		piece := c.document(text[begin : begin+end])
-		if piece == nil || piece.kind != kindList {
-			return nil, false
-		}
-		out.items = append(out.items, piece.items...)
-		begin, line = begin+end, line+lines
+	long := &pieces{
+		src: src, text: strings.Clone(text[list.begin:list.end]), line: list.line, indent: list.indent, size: size,
+		anchors: c.anchors, sizes: c.sizes,
 	}
-	if c.failed {
+	if !long.measure(trial) || c.failed {
 		return nil, false
+	}
+	if list.key == "" || list.key == casesKey {
+		out.long = long
+	} else {
+		for _, item := range long.each(&report{}) {
+			out.items = append(out.items, item)
+		}
 	}
 	for _, p := range trial.problems {
 		rep.add(p)

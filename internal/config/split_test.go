@@ -18,7 +18,7 @@ func dump(b *strings.Builder, n *node) {
 		fmt.Fprintf(b, "\n%d:%d %q: ", f.line, f.col, f.key)
 		dump(b, f.value)
 	}
-	for _, item := range n.items {
+	for _, item := range n.entries(&report{}) {
 		b.WriteString("\n- ")
 		dump(b, item)
 	}

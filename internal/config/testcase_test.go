@@ -98,7 +98,7 @@ func TestMetricSchemaFromFile(t *testing.T) {
 		"agent.yaml":          head + "test_cases: [{input: i, evaluations: [{metric: json_schema, schema: schemas/answer.json}]}]\n",
 	})
 	agent := mustLoad(t, dir, config.Options{})
-	m := agent.TestCases[0].Evaluations[0].(*config.StandardMetric)
+	m := caseAt(agent, 0).Evaluations[0].(*config.StandardMetric)
 	if got := string(m.JSONSchema); got != `{"type":"object"}` {
 		t.Errorf("schema is %s", got)
 	}
@@ -111,7 +111,7 @@ func TestTrapT16PagesCountFromOne(t *testing.T) {
 		"agent.yaml": head + "test_cases: [{input: i, files: [{path: docs/a.md, type: pdf, pages: [1, 3-5, '7 - 8', '10']}]}]\n",
 	})
 	agent := mustLoad(t, dir, config.Options{})
-	pages := agent.TestCases[0].Files[0].Pages
+	pages := caseAt(agent, 0).Files[0].Pages
 	if got, want := pages.List(), []int{1, 3, 4, 5, 7, 8, 10}; !reflect.DeepEqual(got, want) {
 		t.Errorf("pages are %v, want %v", got, want)
 	}
@@ -126,7 +126,7 @@ test_cases:
   - {turns: [{input: i, evaluations: [{metric: f1_score}]}]}
 `})
 	agent := mustLoad(t, dir, config.Options{})
-	for _, m := range []config.Metric{agent.Evaluations.Metrics[0], agent.TestCases[0].Evaluations[0], agent.TestCases[1].Turns[0].Evaluations[0]} {
+	for _, m := range []config.Metric{agent.Evaluations.Metrics[0], caseAt(agent, 0).Evaluations[0], caseAt(agent, 1).Turns[0].Evaluations[0]} {
 		if m.Base().Type != config.MetricStandard {
 			t.Errorf("%s has the type %q", m.Name(), m.Base().Type)
 		}
@@ -148,9 +148,9 @@ test_cases:
   - {input: "plain {{x}}"}
 `})
 	agent := mustLoad(t, dir, config.Options{})
-	tc := &agent.TestCases[0]
-	if tc.Combinations() != 4 || agent.TestCases[1].Combinations() != 1 {
-		t.Fatalf("combinations: %d, %d", tc.Combinations(), agent.TestCases[1].Combinations())
+	tc := caseAt(agent, 0)
+	if tc.Combinations() != 4 || caseAt(agent, 1).Combinations() != 1 {
+		t.Fatalf("combinations: %d, %d", tc.Combinations(), caseAt(agent, 1).Combinations())
 	}
 	var labels []string
 	for n := range tc.Combinations() {
@@ -181,7 +181,7 @@ test_cases:
 	if *tc.Input == *got.Input || tc.ExpectedTools[1].Args["size"] != "{{size}}" || tc.ForbiddenTools[0] != "sell_{{color}}" {
 		t.Error("expanding changed the case itself")
 	}
-	if plain, label := agent.TestCases[1].Expand(0); *plain.Input != "plain {{x}}" || label != "" {
+	if plain, label := caseAt(agent, 1).Expand(0); *plain.Input != "plain {{x}}" || label != "" {
 		t.Errorf("a case without vars became %q (%s)", *plain.Input, label)
 	}
 }
@@ -194,7 +194,7 @@ test_cases:
       - {input: "1 {{x}}", expected_tools: ["t{{x}}"]}
       - {input: "2 {{x}}", ground_truth: "g{{x}}"}
 `})
-	tc := &mustLoad(t, dir, config.Options{}).TestCases[0]
+	tc := caseAt(mustLoad(t, dir, config.Options{}), 0)
 	got, label := tc.Expand(1)
 	if got.Turns[0].Input != "1 b" || got.Turns[0].ExpectedTools[0].Name != "tb" || *got.Turns[1].GroundTruth != "gb" || label != "x=b" {
 		t.Errorf("turns are %q, %q (%s)", got.Turns[0].Input, got.Turns[1].Input, label)

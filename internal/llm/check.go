@@ -56,8 +56,7 @@ func models(a *config.Agent) []*config.Model {
 		list = append(list, a.Evaluations.Model)
 		list = append(list, judges(a.Evaluations.Metrics)...)
 	}
-	for i := range a.TestCases {
-		c := &a.TestCases[i]
+	for _, c := range a.TestCases.All() {
 		list = append(list, judges(c.Evaluations)...)
 		for j := range c.Turns {
 			list = append(list, judges(c.Turns[j].Evaluations)...)

@@ -40,7 +40,7 @@ func searcher(length int) *fake {
 // runWhole runs the cases as the command does: shown and written down.
 func runWhole(tb testing.TB, a *config.Agent, b agent.Backend, each func()) runs.Summary {
 	tb.Helper()
-	screen := report.NewTerminal(report.Options{Out: io.Discard, Total: len(a.TestCases)})
+	screen := report.NewTerminal(report.Options{Out: io.Discard, Total: a.TestCases.Len()})
 	file := runs.NewReportWriter(io.Discard, runs.Run{Agent: a.Name})
 	s, err := testrun.Run(context.Background(), testEnv(), a, b, testrun.Options{
 		Progress: screen,

@@ -2,6 +2,7 @@ package testrun
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -15,10 +16,11 @@ import (
 const ahead = 256
 
 // schedule hands cases to workers and results to their takers. Its fields
-// belong to the goroutine that calls run; the workers read runner and cases.
+// belong to the goroutine that calls run; the workers read runner.
 type schedule struct {
 	runner   *runner
-	cases    []config.TestCase
+	cases    config.Cases
+	total    int // how many of them run
 	parallel int
 	progress Progress
 	results  func(*runs.Case) error
@@ -26,6 +28,12 @@ type schedule struct {
 	early   map[int]*runs.Case // finished before a case that stands before them
 	next    int                // index of the case that is handed on next
 	summary runs.Summary
+}
+
+// job is a case for a worker.
+type job struct {
+	index int
+	tc    *config.TestCase
 }
 
 // finished is what a worker reports of a case: its result, or why there is none.
@@ -39,19 +47,22 @@ type finished struct {
 func (s *schedule) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	jobs := make(chan int)
+	jobs := make(chan job)
 	done := s.startWorkers(ctx, jobs)
-	for started := 0; started < len(s.cases) && ctx.Err() == nil; {
-		var offer chan<- int // nil, which is never ready, while the run is too far ahead
-		if started < s.next+ahead {
+	next, release := iter.Pull2(s.cases.All())
+	defer release()
+	index, tc, more := next()
+	for more && index < s.total && ctx.Err() == nil {
+		var offer chan<- job // nil, which is never ready, while the run is too far ahead
+		if index < s.next+ahead {
 			offer = jobs
 		}
 		select {
-		case offer <- started:
+		case offer <- job{index, tc}:
 			if s.progress != nil {
-				s.progress.CaseStarted(started, s.runner.title(&s.cases[started]))
+				s.progress.CaseStarted(index, s.runner.title(tc))
 			}
-			started++
+			index, tc, more = next()
 		case f := <-done:
 			s.take(f, stop)
 		case <-ctx.Done():
@@ -69,13 +80,13 @@ func (s *schedule) run(ctx context.Context) error {
 
 // startWorkers starts the workers, which end when jobs is closed. The channel
 // it returns is closed when they have.
-func (s *schedule) startWorkers(ctx context.Context, jobs <-chan int) <-chan finished {
+func (s *schedule) startWorkers(ctx context.Context, jobs <-chan job) <-chan finished {
 	done := make(chan finished)
 	var workers sync.WaitGroup
 	for range s.parallel {
 		workers.Go(func() {
-			for i := range jobs {
-				c, err := s.runner.runCase(ctx, i, &s.cases[i])
+			for j := range jobs {
+				c, err := s.runner.runCase(ctx, j.index, j.tc)
 				done <- finished{c, err}
 			}
 		})

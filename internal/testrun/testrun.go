@@ -43,9 +43,9 @@ func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, o
 	if err != nil {
 		return runs.Summary{}, err
 	}
-	cases := a.TestCases
-	if opts.Limit > 0 && opts.Limit < len(cases) {
-		cases = cases[:opts.Limit]
+	total := a.TestCases.Len()
+	if opts.Limit > 0 {
+		total = min(total, opts.Limit)
 	}
 	parallel := opts.Parallel
 	if parallel <= 0 {
@@ -54,12 +54,13 @@ func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, o
 	start := env.Now()
 	s := schedule{
 		runner:   r,
-		cases:    cases,
-		parallel: min(parallel, max(1, len(cases))),
+		cases:    a.TestCases,
+		total:    total,
+		parallel: min(parallel, max(1, total)),
 		progress: opts.Progress,
 		results:  opts.Results,
 		early:    map[int]*runs.Case{},
-		summary:  runs.Summary{Total: len(cases)},
+		summary:  runs.Summary{Total: total},
 	}
 	err = s.run(ctx)
 	s.summary.Elapsed = env.Now().Sub(start)

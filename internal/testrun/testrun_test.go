@@ -37,7 +37,7 @@ func metric(name config.StandardName) *config.StandardMetric {
 
 // suite returns an agent with those cases, each of which has the metrics.
 func suite(metrics []config.Metric, cases ...config.TestCase) *config.Agent {
-	a := &config.Agent{Name: "demo", TestCases: cases}
+	a := &config.Agent{Name: "demo", TestCases: config.NewCases(cases...)}
 	if metrics != nil {
 		a.Evaluations = &config.Evaluations{Metrics: metrics}
 	}

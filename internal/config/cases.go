@@ -1,0 +1,175 @@
+package config
+
+import (
+	"iter"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Cases are the test cases of an agent. They are kept as the file has them and
+// decoded when they are asked for, so that thousands cost little memory. A
+// Cases is safe for concurrent use once loading has ended.
+type Cases struct {
+	made  []TestCase // of NewCases
+	read  *caseList  // of a file
+	edits []func(*TestCase)
+}
+
+// NewCases returns cases that no file holds.
+func NewCases(cases ...TestCase) Cases { return Cases{made: cases} }
+
+// Len returns how many cases there are.
+func (c Cases) Len() int {
+	if c.read != nil {
+		return c.read.node.length()
+	}
+	return len(c.made)
+}
+
+// All yields the cases in file order with their places, counted from 0. Each is
+// the caller's own. A case that cannot be decoded, which loading has reported,
+// is left out.
+func (c Cases) All() iter.Seq2[int, *TestCase] {
+	return func(yield func(int, *TestCase) bool) {
+		source := c.read.decoded
+		if c.read == nil {
+			source = func(yield func(int, *TestCase) bool) {
+				for i, tc := range c.made {
+					if !yield(i, &tc) {
+						return
+					}
+				}
+			}
+		}
+		for i, tc := range source {
+			for _, edit := range c.edits {
+				edit(tc)
+			}
+			if !yield(i, tc) {
+				return
+			}
+		}
+	}
+}
+
+// Edit has every case changed by fn before it is handed out.
+func (c *Cases) Edit(fn func(*TestCase)) { c.edits = append(slices.Clip(c.edits), fn) }
+
+// caseList is a list of cases in a tree.
+type caseList struct {
+	node     *node
+	prepare  func(item *node, rep *report) *node
+	profiles []string
+}
+
+// decoded yields the cases. Problems were reported when the list was loaded.
+func (l *caseList) decoded(yield func(int, *TestCase) bool) {
+	rep := &report{}
+	d := &decoder{shapes: &shapes{}, rep: rep, unset: SeverityError, profiles: l.profiles}
+	for i, item := range l.node.entries(rep) {
+		tc := new(TestCase)
+		if d.value(l.prepare(item, rep), keyPath{base: casesKey, index: i}, reflect.ValueOf(tc).Elem(), rules{}) && !yield(i, tc) {
+			return
+		}
+	}
+}
+
+// casesKey is the key under which the test cases stand.
+const casesKey = "test_cases"
+
+// cases checks every entry of a list of cases and keeps the list.
+func (d *decoder) cases(n *node, v reflect.Value) bool {
+	if n.kind == kindNull {
+		return true
+	}
+	at := keyPath{base: "", key: casesKey, index: -1}
+	if n.kind != kindList {
+		return d.mismatch(n, at, "a list", false)
+	}
+	prepare := d.prepare
+	if prepare == nil {
+		prepare = func(item *node, _ *report) *node { return item }
+	}
+	for i, item := range n.entries(&report{}) {
+		at := keyPath{base: casesKey, index: i}
+		if item.kind == kindNull {
+			d.mismatch(item, at, "a value", false)
+			continue
+		}
+		d.value(prepare(item, d.rep), at, reflect.New(reflect.TypeFor[TestCase]()).Elem(), rules{})
+	}
+	v.Set(reflect.ValueOf(Cases{read: &caseList{node: n, prepare: prepare, profiles: d.profiles}}))
+	return true
+}
+
+// pieces is a list that is kept as text, because its tree would be large.
+type pieces struct {
+	src     *source
+	text    string
+	line    int // lines of the file before the text
+	indent  int // of the entries
+	size    int // of a piece, in bytes
+	count   int // of entries
+	anchors map[string]*node
+	sizes   map[*node]int
+}
+
+// each yields the entries. The text has been read once without a failure, so
+// what it reports is known already.
+func (p *pieces) each(rep *report) iter.Seq2[int, *node] {
+	return func(yield func(int, *node) bool) {
+		c := newConverter(p.src, rep)
+		c.anchors, c.sizes = maps.Clone(p.anchors), maps.Clone(p.sizes)
+		n := 0
+		for begin, line := 0, p.line; begin < len(p.text); {
+			end, lines := pieceEnd(p.text[begin:], p.indent, p.size)
+			c.line = line
+			piece := c.document(p.text[begin : begin+end])
+			if piece == nil || piece.kind != kindList {
+				c.failed = true
+			}
+			if c.failed {
+				yield(-1, nil)
+				return
+			}
+			for _, item := range piece.items {
+				if !yield(n, item) {
+					return
+				}
+				n++
+			}
+			begin, line = begin+end, line+lines
+		}
+	}
+}
+
+// measure reads the whole text once, reporting to rep, and counts the entries.
+// It reports whether every piece could be read.
+func (p *pieces) measure(rep *report) bool {
+	p.count = 0
+	for i := range p.each(rep) {
+		if i < 0 {
+			return false
+		}
+		p.count++
+	}
+	return true
+}
+
+// length returns how many entries a list has.
+func (n *node) length() int {
+	if n.long != nil {
+		return n.long.count
+	}
+	return len(n.items)
+}
+
+// entries yields the entries of a list. What reading them finds again is
+// reported to rep.
+func (n *node) entries(rep *report) iter.Seq2[int, *node] {
+	if n.long != nil {
+		return n.long.each(rep)
+	}
+	return slices.All(n.items)
+}
