@@ -117,7 +117,7 @@ func (r *rewrite) models() {
 		judge(e.Model)
 		eachJudge(e.Metrics, judge)
 	}
-	for _, c := range a.TestCases.All() {
+	for _, c := range a.TestCases.Special() {
 		caseJudges(c, judge)
 	}
 	// Cases are read anew whenever they are asked for.

@@ -53,6 +53,25 @@ func (c Cases) All() iter.Seq2[int, *TestCase] {
 	}
 }
 
+// Special yields what All does, and nothing when no case has metrics, files or
+// expected tools of its own: then a check that looks at those has nothing to do.
+func (c Cases) Special() iter.Seq2[int, *TestCase] {
+	if c.read != nil && !c.read.special {
+		return func(func(int, *TestCase) bool) {}
+	}
+	return c.All()
+}
+
+// special reports whether the case has metrics, files or expected tools.
+func (c *TestCase) special() bool {
+	if len(c.Evaluations) > 0 || len(c.Files) > 0 || len(c.ExpectedTools) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(c.Turns, func(t Turn) bool {
+		return len(t.Evaluations) > 0 || len(t.Files) > 0 || len(t.ExpectedTools) > 0
+	})
+}
+
 // Edit has every case changed by fn before it is handed out.
 func (c *Cases) Edit(fn func(*TestCase)) { c.edits = append(slices.Clip(c.edits), fn) }
 
@@ -61,6 +80,7 @@ type caseList struct {
 	node     *node
 	prepare  func(item *node, rep *report) *node
 	profiles []string
+	special  bool // one of them at least has metrics, files or tools of its own
 }
 
 // decoded yields the cases. Problems were reported when the list was loaded.
@@ -91,15 +111,23 @@ func (d *decoder) cases(n *node, v reflect.Value) bool {
 	if prepare == nil {
 		prepare = func(item *node, _ *report) *node { return item }
 	}
+	list := &caseList{node: n, prepare: prepare, profiles: d.profiles}
 	for i, item := range n.entries(&report{}) {
 		at := keyPath{base: casesKey, index: i}
 		if item.kind == kindNull {
 			d.mismatch(item, at, "a value", false)
 			continue
 		}
-		d.value(prepare(item, d.rep), at, reflect.New(reflect.TypeFor[TestCase]()).Elem(), rules{})
+		var tc TestCase
+		if !d.value(prepare(item, d.rep), at, reflect.ValueOf(&tc).Elem(), rules{}) {
+			continue
+		}
+		list.special = list.special || tc.special()
+		if d.eachCase != nil {
+			d.eachCase(&tc)
+		}
 	}
-	v.Set(reflect.ValueOf(Cases{read: &caseList{node: n, prepare: prepare, profiles: d.profiles}}))
+	v.Set(reflect.ValueOf(Cases{read: list}))
 	return true
 }
 

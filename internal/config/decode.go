@@ -30,6 +30,8 @@ type decoder struct {
 	// prepare makes an entry of test_cases ready: variables and what config.yaml
 	// adds. nil means that the tree is ready as it is.
 	prepare func(item *node, rep *report) *node
+	// eachCase is called with every test case, if it is set.
+	eachCase func(*TestCase)
 	// defaults caches the trees of default values by their text.
 	defaults map[string]*node
 }

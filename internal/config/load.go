@@ -133,10 +133,33 @@ func (l *loader) load(path string) *Agent {
 	d := l.decoder(SeverityError)
 	d.profiles = m.profileNames()
 	d.prepare = l.prepare(root.get(casesKey), m.settings)
+	schemas := map[string][]byte{} // of the cases' metrics, by their places
+	d.eachCase = l.eachCase(agent, schemas)
 	d.block(root, rootPath(), reflect.ValueOf(agent).Elem(), "")
+	if len(schemas) > 0 {
+		agent.TestCases.Edit(func(tc *TestCase) {
+			tc.eachStandard(func(m *StandardMetric) { m.JSONSchema = schemas[m.Path()] })
+		})
+	}
 	l.secrets = append(l.secrets, d.secrets...)
 	l.finish(agent)
 	return agent
+}
+
+// eachCase returns what is done with every case while the agent is loaded: it
+// is checked, and the schemas of its metrics are resolved. A case itself is not
+// kept, so its schemas are.
+func (l *loader) eachCase(a *Agent, schemas map[string][]byte) func(*TestCase) {
+	c := l.checker(a)
+	ids, names := map[string]bool{}, map[string]bool{}
+	return func(tc *TestCase) {
+		c.testCase(tc, ids, names)
+		tc.eachStandard(func(m *StandardMetric) {
+			if m.Schema != nil {
+				schemas[m.Path()] = l.schema(m.Block, "schema", m.Schema)
+			}
+		})
+	}
 }
 
 // prepare returns what makes an entry of the list of cases ready to be decoded:

@@ -9,28 +9,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemas resolves the schemas of the agent: of its answers and of its metrics.
+// schemas resolves the schemas of the agent's answers and of its metrics.
 func (l *loader) schemas(a *Agent) {
 	a.Schema = l.schema(a.Block, "response_format", a.ResponseFormat)
-	resolve := func(m *StandardMetric) { m.JSONSchema = l.schema(m.Block, "schema", m.Schema) }
 	if a.Evaluations != nil {
-		eachStandard(a.Evaluations.Metrics, resolve)
-	}
-	// Cases are decoded anew whenever they are asked for; what their schemas
-	// resolved to is kept by the place of the metric.
-	resolved := map[string][]byte{}
-	for _, tc := range a.TestCases.All() {
-		tc.eachStandard(func(m *StandardMetric) {
-			if m.Schema != nil {
-				resolve(m)
-				resolved[m.Path()] = m.JSONSchema
-			}
-		})
-	}
-	if len(resolved) > 0 {
-		a.TestCases.Edit(func(tc *TestCase) {
-			tc.eachStandard(func(m *StandardMetric) { m.JSONSchema = resolved[m.Path()] })
-		})
+		eachStandard(a.Evaluations.Metrics, func(m *StandardMetric) { m.JSONSchema = l.schema(m.Block, "schema", m.Schema) })
 	}
 }
 

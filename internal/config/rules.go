@@ -15,14 +15,14 @@ type checker struct {
 	strict bool
 }
 
-// check runs all rules over the agent.
+// check runs all rules over the agent but those of its test cases, which are
+// checked as they are decoded.
 func (l *loader) check(a *Agent) {
-	c := &checker{rep: &l.rep, agent: a, strict: l.opts.Strict}
+	c := l.checker(a)
 	c.models()
 	c.tools()
 	c.embedding()
 	c.evaluations()
-	c.testCases()
 	c.runtimes()
 	c.hooks(a.Hooks)
 	c.permissions()
@@ -31,6 +31,11 @@ func (l *loader) check(a *Agent) {
 	if f := a.ToolFiltering; f != nil && f.Enabled {
 		c.warn(f.Block, "enabled", CodeNoEffect, "has no effect: all tools are offered", "")
 	}
+}
+
+// checker returns a checker of the agent.
+func (l *loader) checker(a *Agent) *checker {
+	return &checker{rep: &l.rep, agent: a, strict: l.opts.Strict}
 }
 
 // fail reports an error of a section's key.

@@ -7,37 +7,34 @@ import (
 	"strings"
 )
 
-// testCases checks every case.
-func (c *checker) testCases() {
-	ids, names := map[string]bool{}, map[string]bool{}
-	for _, tc := range c.agent.TestCases.All() {
-		c.identity(tc, ids, names)
-		if tc.Wrote("turns") {
-			for _, key := range []string{"input", "ground_truth", "expected_tools", "files", "retrieval_context"} {
-				if tc.Wrote(key) {
-					c.fail(tc.Block, key, CodeConflict, "turns are given, too", "move it into a turn")
-				}
+// testCase checks a case. ids and names are those of the cases before it.
+func (c *checker) testCase(tc *TestCase, ids, names map[string]bool) {
+	c.identity(tc, ids, names)
+	if tc.Wrote("turns") {
+		for _, key := range []string{"input", "ground_truth", "expected_tools", "files", "retrieval_context"} {
+			if tc.Wrote(key) {
+				c.fail(tc.Block, key, CodeConflict, "turns are given, too", "move it into a turn")
 			}
-		} else if !tc.Wrote("input") {
-			c.fail(tc.Block, "input", CodeMissing, "is required unless there are turns", "")
 		}
-		if err := tc.PassRule.Check(); err != nil && tc.known("pass_rule") {
-			c.fail(tc.Block, "pass_rule", CodeValue, err.Error(), "")
-		}
-		if tc.Repeat <= 1 {
-			c.idle(tc.Block, "the case runs once, unless --repeat says otherwise; give repeat", "pass_rule")
-		}
-		c.vars(tc)
-		c.exchange(tc.ExpectedTools, tc.Files, tc.Evaluations)
-		expects := len(tc.ExpectedTools) > 0
-		for j := range tc.Turns {
-			turn := &tc.Turns[j]
-			c.exchange(turn.ExpectedTools, turn.Files, turn.Evaluations)
-			c.order(turn.Block, turn.ToolOrder, len(turn.ExpectedTools) > 0)
-			expects = expects || len(turn.ExpectedTools) > 0
-		}
-		c.order(tc.Block, tc.ToolOrder, expects)
+	} else if !tc.Wrote("input") {
+		c.fail(tc.Block, "input", CodeMissing, "is required unless there are turns", "")
 	}
+	if err := tc.PassRule.Check(); err != nil && tc.known("pass_rule") {
+		c.fail(tc.Block, "pass_rule", CodeValue, err.Error(), "")
+	}
+	if tc.Repeat <= 1 {
+		c.idle(tc.Block, "the case runs once, unless --repeat says otherwise; give repeat", "pass_rule")
+	}
+	c.vars(tc)
+	c.exchange(tc.ExpectedTools, tc.Files, tc.Evaluations)
+	expects := len(tc.ExpectedTools) > 0
+	for j := range tc.Turns {
+		turn := &tc.Turns[j]
+		c.exchange(turn.ExpectedTools, turn.Files, turn.Evaluations)
+		c.order(turn.Block, turn.ToolOrder, len(turn.ExpectedTools) > 0)
+		expects = expects || len(turn.ExpectedTools) > 0
+	}
+	c.order(tc.Block, tc.ToolOrder, expects)
 }
 
 // identity checks that results can tell a case from those before it.

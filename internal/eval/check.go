@@ -21,7 +21,7 @@ func Check(a *config.Agent) []config.Problem {
 	if a.Evaluations != nil {
 		check(a.Evaluations.Metrics)
 	}
-	for _, c := range a.TestCases.All() {
+	for _, c := range a.TestCases.Special() {
 		check(c.Evaluations)
 		for _, turn := range c.Turns {
 			check(turn.Evaluations)

@@ -56,7 +56,7 @@ func models(a *config.Agent) []*config.Model {
 		list = append(list, a.Evaluations.Model)
 		list = append(list, judges(a.Evaluations.Metrics)...)
 	}
-	for _, c := range a.TestCases.All() {
+	for _, c := range a.TestCases.Special() {
 		list = append(list, judges(c.Evaluations)...)
 		for j := range c.Turns {
 			list = append(list, judges(c.Turns[j].Evaluations)...)

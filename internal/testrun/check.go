@@ -26,7 +26,7 @@ func Check(a *config.Agent) []config.Problem {
 			}
 		}
 	}
-	for _, c := range a.TestCases.All() {
+	for _, c := range a.TestCases.Special() {
 		check(c.ExpectedTools, c.Files)
 		for _, t := range c.Turns {
 			check(t.ExpectedTools, t.Files)
