@@ -50,10 +50,11 @@ type Request struct {
 }
 
 // Sampling is how the model chooses its words; nil leaves it to the provider.
+// Its JSON form is part of a cassette.
 type Sampling struct {
-	Temperature *float64
-	TopP        *float64
-	MaxTokens   *int
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	MaxTokens   *int     `json:"max_tokens,omitempty"`
 }
 
 // Role says whose a Message is.
@@ -108,8 +109,8 @@ type Chunk interface{ chunk() }
 // come from decorators and are no part of the response. A caller that cannot
 // show them passes them over.
 type Notice struct {
-	Code string // one of the agent.Notice constants
-	Text string
+	Code string `json:"code"` // one of the agent.Notice constants
+	Text string `json:"text"`
 }
 
 // Text is a piece of the answer.
@@ -118,22 +119,23 @@ type Text string
 // Thinking is a piece of the model's reasoning.
 type Thinking string
 
-// Done ends a response.
+// Done ends a response. Its JSON form is part of a cassette.
 type Done struct {
 	// Provider and Model say who answered, where it was not the Model that was
 	// asked but one that stood in for it; empty otherwise.
-	Provider, Model string
+	Provider string `json:"provider,omitempty"`
+	Model    string `json:"model,omitempty"`
 	// Message is the whole response as the history keeps it: its text parts
 	// add up to the Text chunks, and its Calls are complete.
-	Message Message
-	Usage   agent.Usage
+	Message Message     `json:"message"`
+	Usage   agent.Usage `json:"usage"`
 	// CostUSD is nil when the price is not known.
-	CostUSD *float64
+	CostUSD *float64 `json:"cost_usd,omitempty"`
 	// Stop is StopEnd unless the response was cut; a response that asks for
 	// tools is StopEnd too.
-	Stop agent.StopReason
+	Stop agent.StopReason `json:"stop"`
 	// FinishReason is the provider's own word.
-	FinishReason string
+	FinishReason string `json:"finish_reason,omitempty"`
 }
 
 func (Notice) chunk()   {}

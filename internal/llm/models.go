@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/llm/price"
 	"github.com/holodeck-go/holodeck/internal/llm/script"
@@ -25,6 +26,10 @@ type Options struct {
 	Prices *price.Table
 	// Redactor masks secrets in notices, which quote what providers say.
 	Redactor *secret.Redactor
+	// Recorder records every call; Player plays every call from a record, and no
+	// model is opened. At most one of them is set.
+	Recorder *cassette.Recorder
+	Player   *cassette.Player
 	// Decorators go round all the rest, the first of them outermost.
 	Decorators []Decorator
 }
@@ -46,6 +51,9 @@ func Open(env agent.Env, o Options) *Models {
 // Model returns the model that c names. The error says what is wrong with its
 // script, or that this build has no client for the provider.
 func (ms *Models) Model(c *config.Model) (Model, error) {
+	if p := ms.options.Player; p != nil {
+		return ms.replay(p, c)
+	}
 	m, err := ms.robust(c)
 	if err != nil {
 		return nil, err
@@ -56,6 +64,9 @@ func (ms *Models) Model(c *config.Model) (Model, error) {
 // Chat returns the model an agent answers with: its own, and the fallback model
 // of its runtime's section behind it, at the same provider.
 func (ms *Models) Chat(a *config.Agent) (Model, error) {
+	if p := ms.options.Player; p != nil {
+		return ms.replay(p, a.Model) // a record has what the pair of models answered
+	}
 	m, err := ms.robust(a.Model)
 	if err != nil {
 		return nil, err
@@ -85,8 +96,20 @@ func (ms *Models) robust(c *config.Model) (Model, error) {
 	return m, nil
 }
 
-// decorate puts the decorators of the command round a model.
+// replay returns a model that is played from a record.
+func (ms *Models) replay(p *cassette.Player, c *config.Model) (Model, error) {
+	m, err := newReplayed(p, c)
+	if err != nil {
+		return nil, err
+	}
+	return ms.decorate(m), nil
+}
+
+// decorate puts the recorder and the decorators of the command round a model.
 func (ms *Models) decorate(m Model) Model {
+	if r := ms.options.Recorder; r != nil {
+		m = newRecorded(m, r)
+	}
 	for i := len(ms.options.Decorators) - 1; i >= 0; i-- {
 		m = ms.options.Decorators[i](m)
 	}

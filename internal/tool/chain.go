@@ -27,7 +27,7 @@ func (s *Set) chain(m member, r rule, arguments *schema.Schema) Handler {
 		passThrough,           // after-hooks: outside redaction, so that no secret reaches them
 		redaction(s.redactor), // outside the schema check, which quotes arguments
 		schemaCheck(arguments),
-		passThrough, // cassette: records what the call itself gave
+		s.cassette(), // inside redaction: it masks what it writes itself
 		deadline(m.bound, s.running),
 		sizeLimit,
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
@@ -26,6 +27,10 @@ type Options struct {
 	Progress func(tool string, done, total int)
 	// OnWait, if set, is told what is being waited for.
 	OnWait func(message string)
+	// Recorder records every call; Player plays every call from a record, and no
+	// tool is opened. At most one of them is set.
+	Recorder *cassette.Recorder
+	Player   *cassette.Player
 }
 
 // Open opens every tool of an agent, side by side. When one cannot be opened
@@ -36,6 +41,9 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 	if len(a.Hooks) > 0 {
 		return nil, fmt.Errorf("%s: this build runs no hooks yet, and does not run an agent without the hooks it relies on; "+
 			"use --offline to leave them out", a.Hooks[0].Pos())
+	}
+	if opts.Player != nil {
+		return replay(env, a, opts.Player)
 	}
 	for _, t := range a.Tools {
 		if b := t.Base(); !canRun(t) {
@@ -58,6 +66,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 		return nil, err
 	}
 	s := newSet(env, a)
+	s.recorder = opts.Recorder
 	members := make([]member, len(opened))
 	for i, t := range opened {
 		members[i] = memberOf(a.Tools[i], t)

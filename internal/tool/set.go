@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/llm/schema"
 	"github.com/holodeck-go/holodeck/internal/secret"
@@ -33,6 +34,8 @@ type Set struct {
 	running     *running          // shared with sets made by With
 	closers     []io.Closer       // what Open opened
 	derived     bool              // made by With: the set it was made from closes
+	recorder    *cassette.Recorder
+	player      *cassette.Player
 	closing     sync.Once
 	closeErr    error
 }
@@ -101,6 +104,7 @@ func memberOf(c config.Tool, t agent.Tool) member {
 func (s *Set) With(tools []agent.Tool) (*Set, error) {
 	wider := &Set{
 		env: s.env, redactor: s.redactor, permissions: s.permissions, running: s.running, derived: true,
+		recorder: s.recorder, player: s.player,
 		entries: maps.Clone(s.entries),
 		order:   slices.Clone(s.order),
 	}
@@ -138,6 +142,9 @@ func (s *Set) add(members []member) error {
 		s.entries[def.Name] = &entry{def: def, rule: r, handle: s.chain(m, r, compiled)}
 		s.order = append(s.order, def.Name)
 		where[def.Name] = m.where
+		if s.recorder != nil && !s.derived {
+			s.recorder.Describe(describedTool, def.Name, described{m.name, def})
+		}
 	}
 	return nil
 }

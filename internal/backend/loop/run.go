@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
 
@@ -249,10 +251,6 @@ func (r *run) runCalls(ctx context.Context, calls []llm.Call) error {
 	if err := r.started(calls); err != nil {
 		return err
 	}
-	type outcome struct {
-		index    int
-		finished agent.ToolCallFinished
-	}
 	outcomes := make(chan outcome, len(calls)) // no call waits for the reader
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -268,14 +266,44 @@ func (r *run) runCalls(ctx context.Context, calls []llm.Call) error {
 		}
 		running.Go(func() { outcomes <- outcome{i, r.tools.Call(callCtx, call)} })
 	}
-	for range calls {
-		o := <-outcomes
+	for o := range r.inOrder(outcomes, len(calls)) {
 		results[o.index].Result = o.finished.Result
 		if err := r.turn.Emit(o.finished); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// outcome is how one of the calls of a response ended.
+type outcome struct {
+	index    int // of the call in the response
+	finished agent.ToolCallFinished
+}
+
+// inOrder yields n outcomes as they come. In a run that is recorded or replayed
+// it yields them when all are there, by the time they ended, so that a replay,
+// where all end at once, tells of them in the same order.
+func (r *run) inOrder(outcomes <-chan outcome, n int) iter.Seq[outcome] {
+	return func(yield func(outcome) bool) {
+		var all []outcome
+		for range n {
+			o := <-outcomes
+			if r.env.Scopes != nil {
+				all = append(all, o)
+			} else if !yield(o) {
+				return
+			}
+		}
+		slices.SortFunc(all, func(a, b outcome) int {
+			return cmp.Or(a.finished.End.Compare(b.finished.End), cmp.Compare(a.index, b.index))
+		})
+		for _, o := range all {
+			if !yield(o) {
+				return
+			}
+		}
+	}
 }
 
 // started reports that the model asked for calls.

@@ -1,0 +1,155 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/cassette"
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/knowledge"
+)
+
+// describedTool is the kind under which a cassette has what models are told of
+// the tools.
+const describedTool = "tool"
+
+// described is what a cassette has of a tool.
+type described struct {
+	Tool       string           `json:"tool"` // as the agent file names it
+	Definition agent.Definition `json:"definition"`
+}
+
+// outcome is what a call came to, as a cassette has it.
+type outcome struct {
+	Result *agent.ToolResult `json:"result,omitempty"`
+	Error  string            `json:"error,omitempty"`
+	// TurnOver is set when the deadline of the turn passed during the call.
+	TurnOver *turnOver `json:"turn_over,omitempty"`
+}
+
+type turnOver struct {
+	Backend string `json:"backend"`
+	What    string `json:"what"`
+}
+
+// cassette is the link that records calls, or plays them. It stands round
+// deadline and size limit: a passed deadline is part of the record.
+func (s *Set) cassette() Link {
+	switch {
+	case s.player != nil:
+		return played(s.player)
+	case s.recorder != nil:
+		return recorded(s.recorder)
+	}
+	return passThrough
+}
+
+// placeOf returns where in a cassette a call stands.
+func placeOf(c Call) cassette.Place {
+	return cassette.Place{Session: c.Session, Kind: cassette.Tool, Turn: c.Turn, Ordinal: c.Ordinal}
+}
+
+// fieldsOf returns what of a call must be as it was recorded.
+func fieldsOf(c Call) []cassette.Field {
+	return []cassette.Field{{Name: "name", Value: c.Name}, {Name: "arguments", Value: c.Arguments}}
+}
+
+// recorded records calls. One that was cancelled is not recorded, save by the
+// deadline of its turn: nothing follows from it.
+func recorded(r *cassette.Recorder) Link {
+	return func(next Handler) Handler {
+		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
+			result, err := next(ctx, c)
+			o := outcome{Result: &result}
+			if err != nil {
+				o = outcome{Error: err.Error()}
+			}
+			if ctx.Err() != nil {
+				var passed *agent.BackendTimeoutError
+				if !errors.As(context.Cause(ctx), &passed) {
+					return result, err
+				}
+				o.TurnOver = &turnOver{passed.Backend, passed.What}
+			}
+			r.Add(placeOf(c), fieldsOf(c), o)
+			return result, err
+		}
+	}
+}
+
+// played plays calls from a record, and never runs the tool.
+func played(p *cassette.Player) Link {
+	return func(Handler) Handler {
+		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
+			if ctx.Err() != nil {
+				return agent.ToolResult{}, cancelled(ctx)
+			}
+			var o outcome
+			if err := p.Next(placeOf(c), fieldsOf(c), &o); err != nil {
+				return agent.ToolResult{}, err
+			}
+			if over := o.TurnOver; over != nil {
+				p.EndTurn(c.Session, c.Turn, &agent.BackendTimeoutError{
+					Backend: over.Backend, What: over.What, Err: context.DeadlineExceeded,
+				})
+			}
+			if o.Result == nil {
+				return agent.ToolResult{}, errors.New(o.Error)
+			}
+			return *o.Result, nil
+		}
+	}
+}
+
+// replay returns the set of an agent whose calls are played from a record. No
+// tool is opened, and so the record also says what models are told of those of
+// which the agent file does not.
+func replay(env agent.Env, a *config.Agent, p *cassette.Player) (*Set, error) {
+	var list []described
+	err := p.Described(describedTool, func(_ string, into func(any) error) error {
+		var d described
+		err := into(&d)
+		list = append(list, d)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := newSet(env, a)
+	s.player = p
+	var members []member
+	for _, t := range a.Tools {
+		b, found := t.Base(), false
+		if def, ok := knowledge.Definition(a, t); ok {
+			members = append(members, memberOf(t, onTape{def}))
+			continue
+		}
+		for _, d := range list {
+			if d.Tool == b.Name {
+				members = append(members, memberOf(t, onTape{d.Definition}))
+				found = true
+			}
+		}
+		if !found {
+			return nil, &agent.ToolError{Tool: b.Name, Err: fmt.Errorf("replay: the cassette in %s does not have it; record it again", p.Dir())}
+		}
+	}
+	if err := s.add(members); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// onTape is a tool that is not there: only its definition is.
+type onTape struct{ definition agent.Definition }
+
+// Definition implements agent.Tool.
+func (t onTape) Definition() agent.Definition { return t.definition }
+
+// Call implements agent.Tool. The chain plays calls and does not come here.
+func (t onTape) Call(context.Context, json.RawMessage) (agent.ToolResult, error) {
+	return agent.ToolResult{}, &agent.ToolError{Tool: t.definition.Name, Err: errors.New("a tool of a replay is not run")}
+}
