@@ -35,6 +35,8 @@ const maxSessionErrors = 2
 // was cancelled, or the agent cannot be opened at all. What goes wrong in the
 // case itself is part of the result.
 func (r *runner) runCase(ctx context.Context, index int, tc *config.TestCase) (*runs.Case, error) {
+	id := sessionID(index)
+	r = r.in(id)
 	c := &runs.Case{Index: index, Pos: tc.Pos(), Conversation: len(tc.Turns) > 0, Started: r.env.Now()}
 	if tc.Name != nil {
 		c.Name = *tc.Name
@@ -43,7 +45,7 @@ func (r *runner) runCase(ctx context.Context, index int, tc *config.TestCase) (*
 		return nil, err
 	}
 	turns := turnsOf(tc)
-	session, err := r.backend.NewSession(ctx, agent.SessionOptions{Mode: agent.ModeTest})
+	session, err := r.backend.NewSession(ctx, agent.SessionOptions{ID: id, Mode: agent.ModeTest})
 	switch {
 	case err == nil:
 		if err := r.converse(ctx, session, c, tc, turns); err != nil {
@@ -60,6 +62,18 @@ func (r *runner) runCase(ctx context.Context, index int, tc *config.TestCase) (*
 	c.Elapsed = r.env.Now().Sub(c.Started)
 	c.Redact(r.agent.Redactor)
 	return c, nil
+}
+
+// sessionID names the session of a case: the same in every run, since a record
+// of the run is found again by it.
+func sessionID(index int) string { return fmt.Sprintf("case-%d", index+1) }
+
+// in returns the runner for a case, whose times come from the scope of its
+// session and so do not depend on the cases beside it.
+func (r *runner) in(session string) *runner {
+	scoped := *r
+	scoped.env = r.env.Scope(session)
+	return &scoped
 }
 
 // turnsOf returns the turns of a case; a single input is one turn.

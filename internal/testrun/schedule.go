@@ -98,13 +98,12 @@ func (s *schedule) startWorkers(ctx context.Context, jobs <-chan job) <-chan fin
 	return done
 }
 
-// take counts and shows a finished case, and hands on those whose turn it is.
+// take shows a finished case, and hands on those whose turn it is.
 func (s *schedule) take(f finished, stop context.CancelCauseFunc) {
 	if f.err != nil {
 		stop(f.err)
 		return
 	}
-	s.summary.Add(f.result)
 	if s.progress != nil {
 		s.progress.CaseFinished(f.result)
 	}
@@ -116,8 +115,10 @@ func (s *schedule) take(f finished, stop context.CancelCauseFunc) {
 	}
 }
 
-// handOn gives a case to the results, until they fail.
+// handOn counts a case and gives it to the results, until they fail. Counting in
+// the order of the file keeps sums of fractions the same in every run.
 func (s *schedule) handOn(c *runs.Case, stop context.CancelCauseFunc) {
+	s.summary.Add(c)
 	if s.results == nil {
 		return
 	}
