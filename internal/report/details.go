@@ -13,7 +13,7 @@ const maxTurns = 10
 // failure returns why a case failed.
 func (i ink) failure(number int, f failure) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d. %s %s", number, i.mark(runs.Failed), i.bold(printable(f.title)))
+	fmt.Fprintf(&b, "%d. %s %s", number, i.mark(runs.Failed), i.bold(f.title))
 	if f.repeats > 1 {
 		fmt.Fprintf(&b, " (%d of %d attempts passed)", f.passed, f.checked)
 	}

@@ -32,7 +32,7 @@ type failure struct {
 // add takes an attempt. The attempts at one case come together.
 func (f *failures) add(c *runs.Case) {
 	if c.Attempt <= 1 {
-		f.open = failure{title: c.Title(), file: c.Pos.File, line: c.Pos.Line, repeats: c.Repeats}
+		f.open = failure{title: cut(printable(c.Title()), excerptLen), file: c.Pos.File, line: c.Pos.Line, repeats: c.Repeats}
 	}
 	switch c.Status {
 	case runs.Unchecked:

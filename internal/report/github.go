@@ -55,7 +55,7 @@ func (a *annotations) End(runs.Summary) error {
 		if f.line > 0 {
 			fmt.Fprintf(&where, "line=%d,", f.line)
 		}
-		a.out.printf("::error %stitle=%s::%s\n", where.String(), commandProperty(printable(f.title)), commandData(strings.Join(f.attempts, "\n")))
+		a.out.printf("::error %stitle=%s::%s\n", where.String(), commandProperty(f.title), commandData(strings.Join(f.attempts, "\n")))
 	}
 	return a.out.err
 }

@@ -198,12 +198,9 @@ type pageMetric struct {
 }
 
 func newPageCase(c *runs.Case) pageCase {
-	out := pageCase{ID: c.ID, PassRule: string(c.PassRule), Conversation: c.Conversation, Turns: []pageTurn{}}
+	out := pageCase{ID: c.ID, Where: where(c), PassRule: string(c.PassRule), Conversation: c.Conversation, Turns: []pageTurn{}}
 	if c.ID == c.Name {
 		out.ID = ""
-	}
-	if c.Pos.File != "" {
-		out.Where = fmt.Sprintf("%s:%d", c.Pos.File, c.Pos.Line)
 	}
 	for n := range c.Turns {
 		out.Turns = append(out.Turns, newPageTurn(&c.Turns[n]))
@@ -257,9 +254,9 @@ type pageSummary struct {
 	Failed     int              `json:"failed"`
 	Unchecked  int              `json:"unchecked"`
 	Left       int              `json:"left"` // that did not finish
-	Rate       float64          `json:"rate"`
-	Low        float64          `json:"low"`
-	High       float64          `json:"high"`
+	Rate       string           `json:"rate"` // such as 81.2, in per cent
+	Low        string           `json:"low"`  // of its 95% interval
+	High       string           `json:"high"`
 	Stopped    string           `json:"stopped,omitempty"`
 	Repeats    string           `json:"repeats,omitempty"`
 	Millis     float64          `json:"ms"`
@@ -282,7 +279,7 @@ func newPageSummary(s runs.Summary) pageSummary {
 	rate := s.PassRate()
 	out := pageSummary{
 		Total: s.Total, Passed: s.Passed, Failed: s.Failed, Unchecked: s.Unchecked, Left: s.Total - s.Finished(),
-		Rate: rate.Value, Low: rate.Low, High: rate.High, Stopped: s.Stopped, Millis: millis(s.Elapsed),
+		Rate: percent(rate.Value), Low: percent(rate.Low), High: percent(rate.High), Stopped: s.Stopped, Millis: millis(s.Elapsed),
 		Prompt: s.Usage.Prompt, Completion: s.Usage.Completion, Cost: finite(s.CostUSD), Metrics: []pageMetricMean{},
 	}
 	if s.Repeats.Cases() > 0 {

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/xml"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -32,7 +33,11 @@ func (j *junit) Begin(run runs.Run) (err error) {
 func (j *junit) Case(c *runs.Case) error {
 	j.counts.tests++
 	w := &j.cases.sink
-	w.printf("    <testcase classname=%s name=%s time=\"%s\">\n", attribute(j.run.Agent), attribute(caseName(c)), seconds(c.Elapsed))
+	w.printf("    <testcase classname=%s name=%s time=\"%s\"", attribute(j.run.Agent), attribute(caseName(c)), seconds(c.Elapsed))
+	if c.Pos.File != "" {
+		w.printf(" file=%s line=\"%d\"", attribute(filepath.ToSlash(c.Pos.File)), c.Pos.Line)
+	}
+	w.print(">\n")
 	switch c.Status {
 	case runs.Passed:
 	case runs.Unchecked:

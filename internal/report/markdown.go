@@ -67,6 +67,9 @@ func (m *markdown) End(s runs.Summary) error {
 // caseFacts returns what is known of an attempt beside its turns.
 func caseFacts(c *runs.Case) []string {
 	list := []string{facts(c)}
+	if where := where(c); where != "" {
+		list = append(list, where)
+	}
 	if len(c.Tags) > 0 {
 		list = append(list, "tags: "+strings.Join(c.Tags, ", "))
 	}
@@ -115,8 +118,8 @@ func mdSummary(b *strings.Builder, s runs.Summary) {
 		column("Not finished", fmt.Sprint(left))
 	}
 	if rate := s.PassRate(); rate.Of > 0 {
-		column("Pass rate", fmt.Sprintf("%.1f%%", 100*rate.Value))
-		column("95% interval", fmt.Sprintf("%.1f to %.1f%%", 100*rate.Low, 100*rate.High))
+		column("Pass rate", percent(rate.Value)+"%")
+		column("95% interval", fmt.Sprintf("%s to %s%%", percent(rate.Low), percent(rate.High)))
 	}
 	column("Duration", took(s.Elapsed))
 	if s.Usage.Total > 0 {
@@ -147,7 +150,7 @@ func mdMetrics(b *strings.Builder, metrics []runs.MetricSummary) {
 			if m.Cases > 0 {
 				mean = fmt.Sprintf("%.2f", m.Mean)
 			}
-			mdRow(b, m.Name, string(m.Kind), mean, fmt.Sprint(m.Cases), fmt.Sprint(m.Skipped))
+			mdRow(b, cut(printable(m.Name), excerptLen), string(m.Kind), mean, fmt.Sprint(m.Cases), fmt.Sprint(m.Skipped))
 		}
 		b.WriteString("\n")
 	}
@@ -235,7 +238,7 @@ func mdFiles(b *strings.Builder, files []runs.File) {
 	b.WriteString("\n")
 }
 
-// mdTools writes the calls that were made, and what the case demands of them.
+// mdTools writes the calls that were made, and the checks of them.
 func mdTools(b *strings.Builder, t *runs.Turn) {
 	if len(t.ToolCalls) > 0 {
 		b.WriteString("| Tool called | Arguments | Result | Time |\n|---|---|---|---|\n")
@@ -249,7 +252,7 @@ func mdTools(b *strings.Builder, t *runs.Turn) {
 		b.WriteString("\n")
 	}
 	if len(t.ToolChecks) > 0 {
-		b.WriteString("| Demand on tools | Met | Why not |\n|---|---|---|\n")
+		b.WriteString("| Tool check | Met | Why not |\n|---|---|---|\n")
 		for _, check := range t.ToolChecks {
 			mdRow(b, check.Title(), emoji(passedIf(check.Matched)), check.Reason)
 		}
@@ -342,8 +345,8 @@ func mdLine(text string) string {
 		if strings.ContainsRune("\\`*_[]<>&|~#$", r) || i == 0 && strings.ContainsRune("-+=", r) {
 			b.WriteByte('\\')
 		}
-		// "1." and "1)" begin a list.
-		if (r == '.' || r == ')') && i > 0 && strings.Trim(text[:i], "0123456789") == "" {
+		// "1. " and "1) " begin a list.
+		if (r == '.' || r == ')') && i > 0 && strings.Trim(text[:i], "0123456789") == "" && (i+1 == len(text) || text[i+1] == ' ') {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)

@@ -26,7 +26,7 @@ func (i ink) summary(s runs.Summary, opts Options) string {
 	}
 	fmt.Fprintf(&b, "\n%s\n%s%s\n", rule, mark, i.status(status, "Test Results: "+passRate(s)))
 	if rate := s.PassRate(); rate.Of > 0 {
-		fmt.Fprintf(&b, "  Pass rate: between %.1f%% and %.1f%% (95%% confidence)\n", 100*rate.Low, 100*rate.High)
+		fmt.Fprintf(&b, "  Pass rate: between %s%% and %s%% (95%% confidence)\n", percent(rate.Low), percent(rate.High))
 	}
 	if s.Failed > 0 {
 		fmt.Fprintf(&b, "  Failed: %d\n", s.Failed)
@@ -66,13 +66,16 @@ func (i ink) summary(s runs.Summary, opts Options) string {
 	return b.String()
 }
 
+// percent returns a share of one as a number of per cent, such as 81.2.
+func percent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }
+
 // repeats returns what became of the cases that ran more than once.
 func repeats(r runs.Repeats) string {
 	text := fmt.Sprintf("%s: %d stable, %d flaky, %d failing", count(r.Cases(), "case"), r.Stable(), r.Flaky(), r.Failing())
 	k := r.Fewest()
 	if one, ok := r.PassAt(k); ok && k > 1 {
 		all, _ := r.PassAll(k)
-		text += fmt.Sprintf("; pass@%d %.1f%%, pass^%d %.1f%%", k, 100*one, k, 100*all)
+		text += fmt.Sprintf("; pass@%d %s%%, pass^%d %s%%", k, percent(one), k, percent(all))
 	}
 	return text
 }
@@ -100,7 +103,7 @@ func passRate(s runs.Summary) string {
 	if rate.Of == 0 {
 		return "nothing was checked"
 	}
-	return fmt.Sprintf("%d/%d passed (%.1f%%)", rate.Passed, rate.Of, 100*rate.Value)
+	return fmt.Sprintf("%d/%d passed (%s%%)", rate.Passed, rate.Of, percent(rate.Value))
 }
 
 // skipped tells of the metrics that were skipped, one line for each reason.

@@ -103,3 +103,11 @@ func title(c *runs.Case) string {
 	}
 	return c.Title()
 }
+
+// where returns file:line of a case, or "" when that is not known.
+func where(c *runs.Case) string {
+	if c.Pos.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", c.Pos.File, c.Pos.Line)
+}

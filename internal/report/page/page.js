@@ -60,9 +60,9 @@
 
   const whole = new Intl.NumberFormat("en");
   const count = (n, word) => whole.format(n) + " " + word + (n === 1 ? "" : "s");
-  const percent = (share) => (100 * share).toFixed(1) + "%";
   function took(ms) {
-    if (ms < 1) return ms > 0 ? ms.toFixed(1) + " ms" : "0 ms";
+    if (ms < 0.1) return ms > 0 ? "< 0.1 ms" : "0 ms";
+    if (ms < 0.95) return ms.toFixed(1) + " ms";
     if (ms < 1000) return Math.round(ms) + " ms";
     if (ms < 60000) return (ms / 1000).toFixed(2) + " s";
     const s = Math.round(ms / 1000);
@@ -137,10 +137,10 @@
     const checked = summary.passed + summary.failed;
     const status = summary.failed || summary.left ? "failed" : checked ? "passed" : "unchecked";
     $("rate").className = "rate " + status;
-    if (checked) $("rate").append((100 * summary.rate).toFixed(1), el("small", null, "%"));
+    if (checked) $("rate").append(summary.rate, el("small", null, "%"));
     else $("rate").append("–");
     $("counts").append(checked ? whole.format(summary.passed) + " of " + count(checked, "case") + " passed" : "Nothing was checked");
-    if (checked) $("interval").append("between " + percent(summary.low) + " and " + percent(summary.high) + " (95% confidence)");
+    if (checked) $("interval").append("between " + summary.low + "% and " + summary.high + "% (95% confidence)");
 
     const facts = [];
     const fact = (name, value, kind) => facts.push(el("div", null, el("dt", null, name), el("dd", { class: kind }, value)));
@@ -171,20 +171,31 @@
   }
 
   // The strip has a sign for each case, or for as many cases as have room for
-  // one: the worst of them colours it, and a click opens that one.
+  // one, coloured by how many of them failed. A click opens the worst of them.
   const stripLength = 160;
   let stripStep = 1;
   function fillStrip() {
     stripStep = Math.ceil(cases.length / stripLength);
     const worst = { failed: 2, unchecked: 1, passed: 0 };
     for (let i = 0; i < cases.length; i += stripStep) {
-      const row = cases.slice(i, i + stripStep).reduce((a, b) => (worst[b.status] > worst[a.status] ? b : a));
-      $("strip").append(el("button", {
-        type: "button", class: row.status, tabindex: "-1", title: labels[row.status] + ": " + row.title + attempt(row),
+      const some = cases.slice(i, i + stripStep);
+      const row = some.reduce((a, b) => (worst[b.status] > worst[a.status] ? b : a));
+      const sign = el("button", {
+        type: "button", tabindex: "-1", title: labels[row.status] + ": " + row.title + attempt(row),
         onclick: () => open(row.index, true),
-      }));
+      });
+      const of = (status) => some.filter((other) => other.status === status).length;
+      sign.style.background = layers(of("failed") / some.length, of("unchecked") / some.length);
+      $("strip").append(sign);
     }
     $("strip").classList.toggle("dense", cases.length > stripLength / 2);
+  }
+  // layers colours from below: what failed, what was not checked, what passed. A
+  // single failure among many can still be seen.
+  function layers(failed, unchecked) {
+    const low = failed ? Math.max(failed, 0.12) : 0;
+    const high = Math.min(1, low + unchecked);
+    return `linear-gradient(to top, var(--fail-fill) ${100 * low}%, var(--none-fill) ${100 * low}% ${100 * high}%, var(--pass-fill) ${100 * high}%)`;
   }
   function markStrip() {
     const here = state.case < 0 ? -1 : Math.floor(state.case / stripStep);
@@ -278,12 +289,15 @@
   const said = (who, role, text, empty) => el("div", { class: "said " + role }, el("h4", null, who), textBlock(text, empty));
   const part = (title, text, kind) => text && el("div", { class: "part" }, el("h4", null, title), el("pre", { class: kind }, text));
 
-  function callNode(call, openIt) {
-    return el("details", { class: "call" + (call.error ? " failed" : ""), open: openIt },
+  const paperText = 1200; // characters of a result on paper
+  function callNode(call, onPaper) {
+    let result = call.result || "(empty)";
+    if (onPaper && result.length > paperText) result = result.slice(0, paperText) + " …";
+    return el("details", { class: "call" + (call.error ? " failed" : ""), open: onPaper },
       el("summary", null, el("b", null, call.name), el("code", null, (call.args || "").replace(/\s+/g, " ")),
         call.error && pill("failed", "failed"), el("time", null, took(call.ms))),
       part("Arguments", call.args),
-      call.error ? part("Error", call.error, "error") : part("Result", call.result || "(empty)"));
+      call.error ? part("Error", call.error, "error") : part("Result", result));
   }
   function checkNode(status, title, kind, score, reason) {
     return el("div", { class: "check " + status }, mark(status), el("span", { class: "title" }, title, kind && el("small", null, kind)),
@@ -479,4 +493,6 @@
   draw();
   reveal();
   drawRows();
+  // How long all this took from the first byte on, in milliseconds.
+  document.documentElement.dataset.opened = Math.round(performance.now());
 })();
