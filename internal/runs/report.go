@@ -28,16 +28,15 @@ import (
 // Close. After an error the report is incomplete, and every later call returns
 // that error.
 type ReportWriter struct {
-	w      io.Writer
+	out    jsonWriter
 	run    Run
 	cases  int
 	millis int64 // that the cases took
-	err    error
 }
 
 // NewReportWriter begins a report. The caller closes w after Close.
 func NewReportWriter(w io.Writer, run Run) *ReportWriter {
-	return &ReportWriter{w: w, run: run}
+	return &ReportWriter{out: jsonWriter{w: w}, run: run}
 }
 
 // Add writes a case.
@@ -45,76 +44,97 @@ func (r *ReportWriter) Add(c *Case) error {
 	if r.cases == 0 {
 		r.begin()
 	} else {
-		r.write(",")
+		r.out.text(",")
 	}
 	r.cases++
 	result := newTestResult(c)
 	r.millis += result.ExecutionTimeMS
-	r.value("\n    ", "    ", result)
-	return r.err
+	r.out.line("    ")
+	r.out.value("    ", result)
+	return r.out.err
 }
 
 // Close writes the summary and ends the report.
 func (r *ReportWriter) Close(s Summary) error {
 	if r.cases == 0 {
 		r.begin()
-		r.write("],\n")
 	} else {
-		r.write("\n  ],\n")
+		r.out.line("  ")
 	}
-	r.member("summary", newReportSummary(s, r.millis), ",")
-	r.member("timestamp", timestamp(r.run.Started.Add(s.Elapsed)), ",")
-	r.member("holodeck_version", r.run.Version, ",")
+	r.out.text("],")
+	r.out.member("summary", newReportSummary(s, r.millis), ",")
+	r.out.member("timestamp", timestamp(r.run.Started), ",") // a stored run is named after it
+	r.out.member("holodeck_version", r.run.Version, ",")
 	environment := r.run.Environment
 	if environment == nil {
 		environment = map[string]string{}
 	}
-	r.member("environment", environment, "")
-	r.write("}\n")
-	if r.err == nil {
-		r.err = errClosed
+	r.out.member("environment", environment, "")
+	r.out.line("}")
+	if r.out.prefix == "" {
+		r.out.text("\n")
+	}
+	if r.out.err == nil {
+		r.out.err = errClosed
 		return nil
 	}
-	return r.err
+	return r.out.err
 }
 
 // errClosed is what a report returns that was closed before.
 var errClosed = errors.New("write report: it is closed")
 
 func (r *ReportWriter) begin() {
-	r.write("{\n")
-	r.member("agent_name", r.run.Agent, ",")
-	r.member("agent_config_path", r.run.Path, ",")
-	r.write(`  "results": [`)
+	r.out.text("{")
+	r.out.member("agent_name", r.run.Agent, ",")
+	r.out.member("agent_config_path", r.run.Path, ",")
+	r.out.line(`  "results": [`)
 }
 
-func (r *ReportWriter) member(key string, v any, end string) {
-	r.value(fmt.Sprintf("  %q: ", key), "  ", v)
-	r.write(end + "\n")
+// jsonWriter writes an object piece by piece. After an error it writes no more.
+type jsonWriter struct {
+	w      io.Writer
+	prefix string // of every line after the first
+	buf    bytes.Buffer
+	err    error
 }
 
-// value writes lead and then v, whose further lines begin with indent.
-func (r *ReportWriter) value(lead, indent string, v any) {
-	if r.err != nil {
+// text writes s as it is.
+func (j *jsonWriter) text(s string) {
+	if j.err != nil {
 		return
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+	if _, err := io.WriteString(j.w, s); err != nil {
+		j.err = fmt.Errorf("write report: %w", err)
+	}
+}
+
+// line begins a line with s.
+func (j *jsonWriter) line(s string) { j.text("\n" + j.prefix + s) }
+
+// member writes a member of the object on a line of its own. end is a comma, or
+// nothing after the last.
+func (j *jsonWriter) member(key string, v any, end string) {
+	j.line(fmt.Sprintf("  %q: ", key))
+	j.value("  ", v)
+	j.text(end)
+}
+
+// value writes v, whose lines after the first are indented by indent.
+func (j *jsonWriter) value(indent string, v any) {
+	if j.err != nil {
+		return
+	}
+	j.buf.Reset()
+	enc := json.NewEncoder(&j.buf)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent(indent, "  ")
+	enc.SetIndent(j.prefix+indent, "  ")
 	if err := enc.Encode(v); err != nil {
-		r.err = fmt.Errorf("write report: %w", err)
+		j.err = fmt.Errorf("write report: %w", err)
 		return
 	}
-	r.write(lead + strings.TrimSuffix(buf.String(), "\n"))
-}
-
-func (r *ReportWriter) write(s string) {
-	if r.err != nil {
-		return
-	}
-	if _, err := io.WriteString(r.w, s); err != nil {
-		r.err = fmt.Errorf("write report: %w", err)
+	if _, err := j.w.Write(bytes.TrimSuffix(j.buf.Bytes(), []byte("\n"))); err != nil {
+		j.err = fmt.Errorf("write report: %w", err)
 	}
 }
 
@@ -408,6 +428,12 @@ func expectedTool(e config.ExpectedTool) any {
 // scale is the range of every score.
 const scale = "0-1"
 
+// These begin the texts of metrics that the form has no status for.
+const (
+	skippedPrefix       = "skipped: "
+	notApplicablePrefix = "not applicable: "
+)
+
 func newMetricResult(m Metric) metricResult {
 	out := metricResult{
 		MetricName: m.Name, Kind: m.Kind, Threshold: m.Threshold, Scale: scale,
@@ -423,9 +449,9 @@ func newMetricResult(m Metric) metricResult {
 	case MetricError:
 		out.Error = new(m.Reason)
 	case MetricSkipped:
-		out.Error = new("skipped: " + m.Reason)
+		out.Error = new(skippedPrefix + m.Reason)
 	case MetricNotApplicable:
-		out.Reasoning = new("not applicable: " + m.Reason)
+		out.Reasoning = new(notApplicablePrefix + m.Reason)
 	default:
 		out.Reasoning = orNull(m.Reason)
 	}
