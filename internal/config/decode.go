@@ -229,7 +229,7 @@ func (d *decoder) enum(n *node, at keyPath, v reflect.Value, allowed []string) b
 		allowed = append(allowed, d.profiles...)
 	}
 	hint := ""
-	if best := nearest(n.text, allowed); best != "" && !n.secret {
+	if best := Nearest(n.text, allowed); best != "" && !n.secret {
 		hint = fmt.Sprintf("did you mean %q?", best)
 	}
 	shown := show(n, false)
@@ -540,7 +540,7 @@ func (d *decoder) unknown(f field, at keyPath, shape *blockShape, t reflect.Type
 	hint := didYouMean(f.key, shape.keys())
 	for _, union := range []reflect.Type{toolType, metricType} {
 		vs := variants(union)
-		if !slices.ContainsFunc(vs, func(v variant) bool { return v.typ == t }) || nearest(f.key, shape.keys()) != "" {
+		if !slices.ContainsFunc(vs, func(v variant) bool { return v.typ == t }) || Nearest(f.key, shape.keys()) != "" {
 			continue
 		}
 		for _, v := range vs {

@@ -11,7 +11,7 @@ const maxListed = 12
 // didYouMean returns a hint for a word that is not one of the known ones: the
 // nearest, or else all of them where they are few.
 func didYouMean(word string, known []string) string {
-	if best := nearest(word, known); best != "" {
+	if best := Nearest(word, known); best != "" {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
 	if len(known) > 0 && len(known) <= maxListed {
@@ -23,10 +23,10 @@ func didYouMean(word string, known []string) string {
 // minPrefix is how long a word must be to be taken for the start of another.
 const minPrefix = 3
 
-// nearest returns the known word with the smallest edit distance to word, or
+// Nearest returns the known word with the smallest edit distance to word, or
 // else one that begins with it. It returns "" when none is near: more than a
 // third of the letters differ.
-func nearest(word string, known []string) string {
+func Nearest(word string, known []string) string {
 	best, bestDistance := "", max(2, len(word)/3)+1
 	lower := strings.ToLower(word)
 	for _, k := range known {

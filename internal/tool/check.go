@@ -63,28 +63,33 @@ func checkPermissions(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	for _, list := range permissionsOf(a).all() {
 		for i, glob := range list.globs {
-			only := patterns{globs: []string{glob}, fileNames: list.fileNames}
+			only := patterns{globs: []string{glob}}
 			if !complete || slices.ContainsFunc(names, only.matches) {
 				continue
 			}
 			problems = append(problems, config.Problem{
 				Path: fmt.Sprintf("%s[%d]", list.path, i), Pos: list.block.PosOf(list.key),
 				Severity: config.SeverityWarning, Code: config.CodeNoEffect,
-				Text: fmt.Sprintf("%q matches none of the agent's tools", glob), Hint: listed(names),
+				Text: fmt.Sprintf("%q matches none of the agent's tools", glob), Hint: suggest(glob, names),
 			})
 		}
 	}
 	return problems
 }
 
-// listed returns the canonical names as a person reads them.
-func listed(names []toolNames) string {
+// suggest returns what to write instead of a pattern: the tool whose name is
+// near, or else the names there are.
+func suggest(glob string, names []toolNames) string {
 	if len(names) == 0 {
 		return "it has none"
 	}
-	list := make([]string, len(names))
+	canonical, all := make([]string, len(names)), make([]string, 0, 2*len(names))
 	for i, n := range names {
-		list[i] = n.canonical
+		canonical[i] = n.canonical
+		all = append(all, n.canonical, n.inFile)
 	}
-	return "they are " + strings.Join(list, ", ")
+	if best := config.Nearest(glob, all); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return "they are " + strings.Join(canonical, ", ")
 }

@@ -25,17 +25,14 @@ type rule struct {
 	reason   string
 }
 
-// patterns is one list of tool names in the agent file. A name may hold the
-// wildcards of [path.Match].
+// patterns is one list of tool names in the agent file: canonical ones, or
+// those the file gives its tools, for a person who denies a tool writes the name
+// that stands there. A name may hold the wildcards of [path.Match].
 type patterns struct {
 	block config.Block // the section the list stands in
 	key   string       // its key there
 	path  string       // such as "permissions.ask"
 	globs []string
-	// fileNames says that the list may also use the name a tool has in the
-	// agent file. The openai section always did; root permissions know
-	// canonical names alone.
-	fileNames bool
 }
 
 // toolNames is what a tool is called.
@@ -47,7 +44,7 @@ func (p patterns) match(n toolNames) (string, bool) {
 		if ok, _ := path.Match(glob, n.canonical); ok {
 			return glob, true
 		}
-		if ok, _ := path.Match(glob, n.inFile); ok && p.fileNames {
+		if ok, _ := path.Match(glob, n.inFile); ok {
 			return glob, true
 		}
 	}
@@ -67,7 +64,7 @@ type permissions struct {
 // only where its own runtime and an OpenAI model run it.
 func permissionsOf(a *config.Agent) permissions {
 	var p permissions
-	list := func(b config.Block, key string, globs []string, fileNames bool) []patterns {
+	list := func(b config.Block, key string, globs []string) []patterns {
 		if globs == nil && !b.Wrote(key) {
 			return nil
 		}
@@ -75,20 +72,20 @@ func permissionsOf(a *config.Agent) permissions {
 		if b.Path() != "" {
 			path = b.Path() + "." + key
 		}
-		return []patterns{{block: b, key: key, path: path, globs: globs, fileNames: fileNames}}
+		return []patterns{{block: b, key: key, path: path, globs: globs}}
 	}
 	if root := a.Permissions; root != nil {
-		p.deny = list(root.Block, "disallowed_tools", root.DisallowedTools, false)
-		p.ask = list(root.Block, "ask", root.Ask, false)
-		p.allow = list(root.Block, "allowed_tools", root.AllowedTools, false)
+		p.deny = list(root.Block, "disallowed_tools", root.DisallowedTools)
+		p.ask = list(root.Block, "ask", root.Ask)
+		p.allow = list(root.Block, "allowed_tools", root.AllowedTools)
 	}
 	if !a.UsesOpenAI() { // under --offline a tool that was denied stays denied
 		return p
 	}
-	p.deny = append(p.deny, list(a.OpenAI.Block, "disallowed_tools", a.OpenAI.DisallowedTools, true)...)
+	p.deny = append(p.deny, list(a.OpenAI.Block, "disallowed_tools", a.OpenAI.DisallowedTools)...)
 	if own := a.OpenAI.Permissions; own != nil {
-		p.deny = append(p.deny, list(own.Block, "disallowed_tools", own.DisallowedTools, true)...)
-		p.allow = append(p.allow, list(own.Block, "allowed_tools", own.AllowedTools, true)...)
+		p.deny = append(p.deny, list(own.Block, "disallowed_tools", own.DisallowedTools)...)
+		p.allow = append(p.allow, list(own.Block, "allowed_tools", own.AllowedTools)...)
 	}
 	return p
 }

@@ -88,7 +88,12 @@ func TestPermissions(t *testing.T) {
 			`orders_search may not be called: permissions.disallowed_tools has "orders_search"`},
 		{"denied by a wildcard", offlineModel + "permissions: {disallowed_tools: ['o*_search']}", found,
 			`orders_search may not be called: permissions.disallowed_tools has "o*_search"`},
-		{"a name in the file is not canonical", offlineModel + "permissions: {disallowed_tools: [orders]}", found, found},
+		{"denied by the name in the file", offlineModel + "permissions: {disallowed_tools: [orders]}", found,
+			`orders_search may not be called: permissions.disallowed_tools has "orders"`},
+		{"allowed by the name in the file", offlineModel + "permissions: {allowed_tools: [docs]}", found,
+			`orders_search may not be called: permissions.allowed_tools does not have it`},
+		{"asked for by the name in the file", offlineModel + "permissions: {ask: [docs]}",
+			`docs_search may not be called without a person's consent (permissions.ask has "docs"), and nobody can be asked here`, found},
 		{"only some allowed", offlineModel + "permissions: {allowed_tools: ['docs*']}", found,
 			`orders_search may not be called: permissions.allowed_tools does not have it`},
 		{"none allowed", offlineModel + "permissions: {allowed_tools: []}",
@@ -261,8 +266,11 @@ func (r returning) Call(context.Context, json.RawMessage) (agent.ToolResult, err
 func TestCheck(t *testing.T) {
 	for _, tt := range []struct{ name, yaml, want string }{
 		{"nothing to say", offlineModel + "permissions: {disallowed_tools: ['docs_*']}", ""},
-		{"a pattern without effect", offlineModel + "permissions: {disallowed_tools: [docs_search, orders]}",
-			`agent.yaml:8:33: warning: permissions.disallowed_tools[1]: "orders" matches none of the agent's tools (they are docs_search, orders_search)`},
+		{"names in the file", offlineModel + "permissions: {disallowed_tools: [docs, orders]}", ""},
+		{"a pattern near a name", offlineModel + "permissions: {disallowed_tools: [docs_search, order]}",
+			`agent.yaml:8:33: warning: permissions.disallowed_tools[1]: "order" matches none of the agent's tools (did you mean "orders"?)`},
+		{"a pattern without effect", offlineModel + "permissions: {disallowed_tools: [docs_search, 'delete_*']}",
+			`agent.yaml:8:33: warning: permissions.disallowed_tools[1]: "delete_*" matches none of the agent's tools (they are docs_search, orders_search)`},
 		{"hooks", offlineModel + "hooks: [{event: PreToolUse, action: log}]",
 			`agent.yaml:8:9: warning: hooks[0]: this build runs no hooks yet, and does not open an agent that relies on them (run with --offline to leave them out)`},
 	} {
