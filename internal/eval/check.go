@@ -2,13 +2,15 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/holodeck-go/holodeck/internal/config"
 )
 
-// Check warns of metrics that this build cannot compute, and of keys that do
-// nothing for the metric they stand at. With --offline, where such a metric is
-// expected to be skipped, only the latter remain.
+// Check finds metrics that cannot be used, and warns of those that this build
+// cannot compute and of settings that do nothing for the metric they stand at.
+// With --offline, where what cannot be computed is expected to be skipped, that
+// is passed over.
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	check := func(list []config.Metric) {
@@ -31,29 +33,69 @@ func Check(a *config.Agent) []config.Problem {
 }
 
 func checkMetric(entry config.Metric, offline bool) []config.Problem {
-	if m, ok := entry.(*config.StandardMetric); ok && newScorer(m) != nil {
-		return checkKeys(m)
+	base := entry.Base()
+	m, err := newMetric(entry, Options{})
+	if err != nil {
+		if standard, ok := entry.(*config.StandardMetric); ok && standard.Metric == "json_schema" && standard.JSONSchema == nil {
+			return nil // loading has said so
+		}
+		return []config.Problem{base.Problem(config.SeverityError, "", config.CodeValue, fmt.Sprintf("metric %s: %v", entry.Name(), err), "")}
 	}
-	if offline {
-		return nil
+	var problems []config.Problem
+	if standard, ok := entry.(*config.StandardMetric); ok {
+		problems = checkSettings(standard, m)
+	}
+	if m.scorer != nil || offline {
+		return problems
 	}
 	consequence, hint := ", which fails a case it applies to", "set enabled: false or on_missing: ignore, or run with --offline, where it does not count"
-	if m, err := newMetric(entry, Options{}); err == nil && m.ignoreMissing {
+	if m.ignoreMissing {
 		consequence, hint = " without counting", ""
 	}
-	return []config.Problem{entry.Base().Problem(config.SeverityWarning, "", config.CodeUnsupported,
-		fmt.Sprintf("this build cannot compute %s yet, so %s will be skipped%s", describe(entry), entry.Name(), consequence), hint)}
+	return append(problems, base.Problem(config.SeverityWarning, "", config.CodeUnsupported,
+		fmt.Sprintf("this build cannot compute %s yet, so %s will be skipped%s", describe(entry), entry.Name(), consequence), hint))
 }
 
-// checkKeys warns of keys that mean nothing to a metric which is computed from
-// the text alone, at once and the same every time.
-func checkKeys(m *config.StandardMetric) []config.Problem {
+// settings are the keys that mean something to some standard metrics only.
+func settings() []string {
+	return []string{
+		"model", "custom_prompt", "response_path", "case_insensitive", "strip_punctuation", "strip_whitespace",
+		"absolute_tolerance", "relative_tolerance", "accept_percent", "accept_thousands_separators",
+		"pattern", "schema", "min", "max",
+	}
+}
+
+// checkSettings warns of settings of a standard metric that do nothing, and of a
+// threshold that no score reaches.
+func checkSettings(entry *config.StandardMetric, m *Metric) []config.Problem {
 	var problems []config.Problem
-	for _, key := range []string{"retry_on_failure", "timeout_ms"} {
-		if m.Wrote(key) {
-			problems = append(problems, m.Problem(config.SeverityWarning, key, config.CodeNoEffect,
-				fmt.Sprintf("has no effect on %s, which asks nobody", m.Metric), "remove it"))
+	warn := func(key, text, hint string) {
+		problems = append(problems, entry.Problem(config.SeverityWarning, key, config.CodeNoEffect, text, hint))
+	}
+	f, _ := newFamily(entry) // newMetric has seen its error
+	for _, key := range settings() {
+		if entry.Wrote(key) && !slices.Contains(f.keys, key) {
+			warn(key, fmt.Sprintf("has no effect on %s", entry.Metric), "remove it")
 		}
+	}
+	if isJudge(entry) {
+		return problems
+	}
+	if entry.Wrote("retry_on_failure") {
+		warn("retry_on_failure", fmt.Sprintf("does not help %s, which asks nobody: its error is the same every time", entry.Metric), "remove it")
+	}
+	if m.threshold == nil {
+		if entry.Wrote("scale") {
+			warn("scale", "has no effect without a threshold", "give one, or remove it")
+		}
+		return problems
+	}
+	if *m.threshold > 1 {
+		hint := "give a threshold between 0 and 1, or say scale: 100 if it is out of 100"
+		if entry.Scale != nil {
+			hint = fmt.Sprintf("give a threshold between 0 and the scale, %d", *entry.Scale)
+		}
+		warn("threshold", fmt.Sprintf("no score reaches %v: scores lie between 0 and 1", *m.threshold), hint)
 	}
 	return problems
 }

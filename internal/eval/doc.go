@@ -8,9 +8,12 @@
 // Every metric of a case ends in one [Status]:
 //
 //   - Pass, Fail: it gave a score. With a threshold the score decides; without
-//     one equality, contains and numeric give their own verdict.
+//     one, metrics that know right from wrong (equality, contains, starts_with,
+//     numeric, regex, json_schema and those with bounds) give their own verdict,
+//     and the others inform: they pass and do not count.
 //   - Error: the metric itself failed, such as a ground_truth that is no
-//     number. An answer that the metric cannot read is not an error but Fail.
+//     number, took longer than timeout_ms, or gave a score that is none. An
+//     answer that the metric cannot read is not an error but Fail.
 //   - Skipped: what it needs was expected and did not come.
 //   - NotApplicable: the case never declared what it needs.
 //
@@ -24,9 +27,10 @@
 //
 // # What this build computes
 //
-// equality, contains and numeric. bleu, rouge, meteor, f1, the metrics that ask
-// a judge and graders are skipped; [Check] says so at load.
+// Every standard metric but those that ask a judge. These, the retrieval metrics
+// and graders are skipped; [Check] says so at load.
 //
-// A new metric is a [scorer] and a line in newScorer: thresholds, response
-// paths, missing input and errors are handled once, in [Metric.Evaluate].
+// A new metric is a [scorer] and a case in newFamily: thresholds, response
+// paths, missing input, errors, retries and time are handled once, in
+// [Metric.Evaluate].
 package eval

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/eval"
+	scores "github.com/holodeck-go/holodeck/internal/eval/text"
 )
 
 // standard returns a standard metric with its default settings, changed by edit.
@@ -220,6 +223,130 @@ func TestBadResponsePaths(t *testing.T) {
 	}
 }
 
+func ptr[T any](v T) *T { return &v }
+
+// bounded returns an edit that sets bounds; less than nothing is none.
+func bounded(least, most float64) func(*config.StandardMetric) {
+	return func(m *config.StandardMetric) {
+		if least >= 0 {
+			m.Min = &least
+		}
+		if most >= 0 {
+			m.Max = &most
+		}
+	}
+}
+
+func TestMetricsThatJudgeThemselves(t *testing.T) {
+	type edit = func(*config.StandardMetric)
+	fold := func(m *config.StandardMetric) { m.CaseInsensitive = true }
+	find := func(pattern string) edit { return func(m *config.StandardMetric) { m.Pattern = &pattern } }
+	follow := func(schema string) edit { return func(m *config.StandardMetric) { m.JSONSchema = []byte(schema) } }
+	path := func(p string) edit { return func(m *config.StandardMetric) { m.ResponsePath = &p } }
+	person := `{"type": "object", "required": ["name"], "properties": {"age": {"type": "integer"}}}`
+	used := eval.Input{Answer: "x", AgentTime: 1500 * time.Millisecond, Usage: &agent.Usage{Prompt: 90, Completion: 10, Total: 100}, CostUSD: ptr(0.02)}
+	for _, tt := range []struct {
+		name   string
+		metric *config.StandardMetric
+		in     eval.Input
+		want   eval.Status
+		reason string
+	}{
+		{"begins", standard("starts_with"), text("Dear Ada, no.", "Dear"), eval.Pass, ""},
+		{"does not begin", standard("starts_with"), text("Oh dear", "Dear"), eval.Fail, `the answer "Oh dear" does not begin with "Dear"`},
+		{"begins but for its case", standard("starts_with", fold), text("DEAR Ada", "dear"), eval.Pass, ""},
+
+		{"pattern", standard("regex", find(`\bA-\d+\b`)), eval.Input{Answer: "Order A-17 is on its way."}, eval.Pass, ""},
+		{"no match", standard("regex", find(`^A-\d+$`)), eval.Input{Answer: "Order A-17"}, eval.Fail, `"^A-\\d+$" matches nowhere in "Order A-17"`},
+		{"look-around", standard("regex", find(`(?<!not )shipped`)), eval.Input{Answer: "not shipped"}, eval.Fail, ""},
+		{"letter case", standard("regex", find(`SHIPPED`), fold), eval.Input{Answer: "shipped"}, eval.Pass, ""},
+		{"the ground truth is the pattern", standard("regex"), text("A-17", `A-\d+`), eval.Pass, ""},
+		{"the ground truth is no pattern", standard("regex"), text("A-17", `(`), eval.Error, `ground_truth: regex "("`},
+		{"no pattern and no ground truth", standard("regex"), eval.Input{Answer: "x"}, eval.NotApplicable, "no ground_truth"},
+		{"inside JSON", standard("regex", find(`^\d+$`), path("n")), eval.Input{Answer: `{"n": 5}`}, eval.Pass, ""},
+
+		{"follows", standard("json_schema", follow(person)), eval.Input{Answer: `{"name": "Ada", "age": 36}`}, eval.Pass, ""},
+		{"does not follow", standard("json_schema", follow(person)), eval.Input{Answer: `{"age": "x"}`}, eval.Fail, `{"age": "x"} does not follow the schema: name is missing; age is the string "x", want integer`},
+		{"fenced", standard("json_schema", follow(person)), eval.Input{Answer: "Here:\n```json\n{\"name\": \"Ada\"}\n```"}, eval.Pass, ""},
+		{"structured", standard("json_schema", follow(person)), eval.Input{Structured: json.RawMessage(`{"name": "Ada"}`)}, eval.Pass, ""},
+		{"no JSON at all", standard("json_schema", follow(person)), eval.Input{Answer: "Ada"}, eval.Fail, `the answer "Ada" is not JSON`},
+		{"a part of it", standard("json_schema", follow(person), path("people[0]")), eval.Input{Answer: `{"people": [{"name": "Ada"}]}`}, eval.Pass, ""},
+		{"a part that is not there", standard("json_schema", follow(person), path("people[1]")), eval.Input{Answer: `{"people": []}`}, eval.Fail, "people of the answer has 0 elements"},
+
+		{"long enough", standard("length", bounded(3, -1)), eval.Input{Answer: "été"}, eval.Pass, "the answer has 3 characters"},
+		{"too short", standard("length", bounded(4, -1)), eval.Input{Answer: "été"}, eval.Fail, "the answer has 3 characters, at least 4 characters wanted"},
+		{"too long", standard("length", bounded(-1, 2)), eval.Input{Answer: "été"}, eval.Fail, "at most 2 characters allowed"},
+		{"an empty answer has no length", standard("length", bounded(-1, 2)), eval.Input{}, eval.Skipped, "the answer is empty"},
+		{"fast", standard("latency", bounded(-1, 1500)), used, eval.Pass, "the agent took 1500 ms"},
+		{"slow", standard("latency", bounded(-1, 1499)), used, eval.Fail, "at most 1499 ms allowed"},
+		{"slow and empty", standard("latency", bounded(-1, 1)), eval.Input{AgentTime: time.Second}, eval.Fail, "at most 1 ms allowed"},
+		{"cheap", standard("cost", bounded(-1, 0.02)), used, eval.Pass, "the model calls cost 0.02 USD"},
+		{"dear", standard("cost", bounded(-1, 0.01)), used, eval.Fail, "at most 0.01 USD allowed"},
+		{"cost not known", standard("cost", bounded(-1, 1)), eval.Input{Answer: "x"}, eval.Skipped, "the cost is not known"},
+		{"few tokens", standard("tokens", bounded(1, 100)), used, eval.Pass, "the model calls took 100 tokens"},
+		{"many tokens", standard("tokens", bounded(-1, 99)), used, eval.Fail, "at most 99 tokens allowed"},
+		{"no model", standard("tokens", bounded(-1, 99)), eval.Input{Answer: "x"}, eval.Skipped, "no model was called"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := check(t, tt.metric, tt.in, tt.want)
+			if !strings.Contains(out.Reason, tt.reason) {
+				t.Errorf("reason %q, want %q", out.Reason, tt.reason)
+			}
+			if out.Counts != (tt.want != eval.NotApplicable) {
+				t.Errorf("%s, counts %v", out.Status, out.Counts)
+			}
+		})
+	}
+}
+
+// The scores themselves are held against the originals in package text.
+func TestTextScores(t *testing.T) {
+	const answer, truth = "the cat sat on the mat", "the cat is on the mat"
+	for name, want := range map[config.StandardName]float64{
+		"bleu": scores.BLEU(answer, truth), "rouge1": scores.ROUGE1(answer, truth), "rouge2": scores.ROUGE2(answer, truth),
+		"rougeL": scores.ROUGEL(answer, truth), "meteor": scores.METEOR(answer, truth), "levenshtein": scores.Levenshtein(answer, truth),
+		"f1": scores.F1(answer, truth), "f1_score": scores.F1(answer, truth), "rouge": scores.ROUGEL(answer, truth),
+	} {
+		out := check(t, standard(name), text(answer, truth), eval.Pass)
+		if out.Score == nil || *out.Score != want || want == 0 || want == 1 {
+			t.Errorf("%s: score %v, want %v", name, out.Score, want)
+		}
+		if out.Counts {
+			t.Errorf("%s counts although it has no threshold", name)
+		}
+		path := "text"
+		inside := standard(name, func(m *config.StandardMetric) { m.ResponsePath, m.Threshold = &path, &want })
+		if out := check(t, inside, text("```\n{\"text\": \""+answer+"\"}\n```", truth), eval.Pass); !out.Counts || *out.Score != want {
+			t.Errorf("%s inside JSON: %+v, want %v", name, out, want)
+		}
+	}
+	fold := standard("levenshtein", func(m *config.StandardMetric) { m.CaseInsensitive = true })
+	if out := check(t, fold, text("ABC", "abc"), eval.Pass); *out.Score != 1 {
+		t.Errorf("levenshtein of ABC and abc is %v without letter case", *out.Score)
+	}
+}
+
+func TestTrapT02RougeIsRougeL(t *testing.T) {
+	half := 0.5
+	out := check(t, standard("rouge", func(m *config.StandardMetric) { m.Threshold = &half }), text("a b c x", "a b c y"), eval.Pass)
+	if *out.Score != 0.75 {
+		t.Errorf("score %v, want 0.75", *out.Score)
+	}
+	check(t, standard("rouge", func(m *config.StandardMetric) { m.Threshold = &half }), text("x y z", "a b c"), eval.Fail)
+}
+
+func TestScale(t *testing.T) {
+	forty := func(m *config.StandardMetric) { m.Threshold, m.Scale = ptr(40.0), ptr(100) }
+	out := check(t, standard("f1", forty), text("x b", "b c"), eval.Pass)
+	if *out.Threshold != 0.4 || *out.Score != 0.5 {
+		t.Errorf("threshold %v, score %v; want 0.4 and 0.5", *out.Threshold, *out.Score)
+	}
+	out = check(t, standard("f1", func(m *config.StandardMetric) { m.Threshold, m.Scale = ptr(60.0), ptr(100) }), text("x b", "b c"), eval.Fail)
+	if !out.Counts {
+		t.Error("a failure does not count")
+	}
+}
+
 // A threshold decides alone, whatever the metric would say itself.
 func TestThresholdDecides(t *testing.T) {
 	at := func(v float64) func(*config.StandardMetric) {
@@ -269,8 +396,7 @@ func TestWhatThisBuildCannotComputeIsSkippedAndCounts(t *testing.T) {
 		counts        bool
 		offlineReason string
 	}{
-		{"text overlap", "cannot compute bleu yet", standard("bleu", threshold), true, "cannot compute bleu yet"},
-		{"text overlap that only informs", "cannot compute rouge yet", standard("rouge"), false, "cannot compute rouge yet"},
+		{"judge that only informs", "cannot compute fluency yet", standard("fluency"), false, "needs a judge"},
 		{"judge", "cannot compute relevance yet", standard("relevance", threshold), true, "needs a judge"},
 		{"geval", "cannot compute geval metrics yet", &config.GEvalMetric{MetricBase: base, Title: "Tone"}, true, "needs a judge"},
 		{"rag", "cannot compute faithfulness yet", &config.RAGMetric{MetricBase: base, MetricType: "faithfulness", Threshold: 0.5}, true, "needs a judge"},
@@ -306,7 +432,7 @@ func TestGEvalThresholdIsAHalfWhenAbsent(t *testing.T) {
 	}
 }
 
-func TestTrapT7EmptyAnswerIsSkippedNotPassed(t *testing.T) {
+func TestTrapT07EmptyAnswerIsSkippedNotPassed(t *testing.T) {
 	for _, answer := range []string{"", " \n"} {
 		out := check(t, standard("equality"), text(answer, "x"), eval.Skipped)
 		if !out.Counts {
@@ -326,7 +452,7 @@ func TestOnErrorIgnore(t *testing.T) {
 	}
 }
 
-func TestTrapT5EachEntryKeepsItsOwnSettings(t *testing.T) {
+func TestTrapT05EachEntryKeepsItsOwnSettings(t *testing.T) {
 	loose := standard("numeric", func(m *config.StandardMetric) { m.AbsoluteTolerance = 1 })
 	exact := standard("numeric", func(m *config.StandardMetric) { m.AbsoluteTolerance = 0 })
 	metrics, err := eval.NewMetrics([]config.Metric{loose, exact, loose}, eval.Options{})
@@ -340,7 +466,7 @@ func TestTrapT5EachEntryKeepsItsOwnSettings(t *testing.T) {
 	}
 }
 
-func TestTrapT6DisabledMetricsAreNotComputed(t *testing.T) {
+func TestTrapT06DisabledMetricsAreNotComputed(t *testing.T) {
 	off := func(m *config.StandardMetric) { m.Enabled = false }
 	metrics, err := eval.NewMetrics([]config.Metric{standard("equality", off), standard("contains"), standard("bleu", off)}, eval.Options{})
 	if err != nil {
@@ -364,6 +490,37 @@ func FuzzResponsePath(f *testing.F) {
 		out := metrics[0].Evaluate(context.Background(), text(answer, "x"))
 		if out.Status == eval.Error {
 			t.Errorf("path %q on %q: %s", path, answer, out.Reason)
+		}
+	})
+}
+
+func TestAMetricWithANameOfItsOwn(t *testing.T) {
+	out := check(t, standard("numeric", func(m *config.StandardMetric) { m.Title = ptr("the price") }), text("1", "1"), eval.Pass)
+	if out.Name != "the price" {
+		t.Errorf("it is called %q", out.Name)
+	}
+}
+
+func TestRegexKeepsToTimeoutMS(t *testing.T) {
+	m := standard("regex", func(m *config.StandardMetric) { m.Pattern, m.TimeoutMS = ptr(`(\w|\w\w)*[!?]$`), ptr(20) })
+	start := time.Now()
+	out := check(t, m, eval.Input{Answer: strings.Repeat("a", 200)}, eval.Error)
+	if !out.Counts || !strings.Contains(out.Reason, "took longer than 20") {
+		t.Errorf("got %+v", out)
+	}
+	if took := time.Since(start); took > 5*time.Second { // a slow machine; without a limit it would take years
+		t.Errorf("it took %s", took)
+	}
+}
+
+func FuzzPattern(f *testing.F) {
+	f.Add(`(a+)+$`, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!")
+	f.Add(`(?P<x>.)(?P=x)`, "aa")
+	f.Fuzz(func(t *testing.T, expr, answer string) {
+		m := standard("regex", func(m *config.StandardMetric) { m.Pattern, m.TimeoutMS = &expr, ptr(1) })
+		metrics, err := eval.NewMetrics([]config.Metric{m}, eval.Options{})
+		if err == nil {
+			metrics[0].Evaluate(context.Background(), eval.Input{Answer: answer})
 		}
 	})
 }

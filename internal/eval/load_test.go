@@ -55,7 +55,7 @@ func TestTrapT20AMetricWithoutATypeIsStandard(t *testing.T) {
 	}
 }
 
-func TestTrapT4MetricsThatNeedNoJudgeDoNotCareForOne(t *testing.T) {
+func TestTrapT04MetricsThatNeedNoJudgeDoNotCareForOne(t *testing.T) {
 	a := load(t, "    - {metric: equality}\n  model: {provider: ollama, name: judge}\n")
 	if out := only(t, a.Evaluations.Metrics[0], eval.Options{}).Evaluate(context.Background(), text("a", "a")); out.Status != eval.Pass {
 		t.Errorf("got %+v, want a pass", out)
@@ -65,9 +65,9 @@ func TestTrapT4MetricsThatNeedNoJudgeDoNotCareForOne(t *testing.T) {
 func TestTrapT18BothSpellingsOfF1(t *testing.T) {
 	for _, name := range []string{"f1", "f1_score"} {
 		a := load(t, "    - {metric: "+name+", threshold: 0.5}\n")
-		out := only(t, a.Evaluations.Metrics[0], eval.Options{}).Evaluate(context.Background(), text("a", "a"))
-		if out.Status != eval.Skipped || out.Name != name {
-			t.Errorf("%s: %+v, want it skipped under its own name", name, out)
+		out := only(t, a.Evaluations.Metrics[0], eval.Options{}).Evaluate(context.Background(), text("green tea", "tea"))
+		if out.Status != eval.Pass || out.Name != name || *out.Score <= 0.5 || *out.Score >= 1 {
+			t.Errorf("%s: %+v, want a score under its own name", name, out)
 		}
 	}
 }
@@ -79,15 +79,25 @@ func TestCheck(t *testing.T) {
 		offline string // the same with --offline
 	}{
 		{"{metric: equality}", "", ""},
-		{"{metric: bleu, threshold: 0.5}", "this build cannot compute bleu yet, so bleu will be skipped, which fails a case", ""},
-		{"{metric: bleu, threshold: 0.5, on_missing: ignore}", "so bleu will be skipped without counting", ""},
-		{"{metric: bleu}", "so bleu will be skipped without counting", ""},
-		{"{metric: bleu, enabled: false}", "", ""},
+		{"{metric: fluency, threshold: 0.5}", "this build cannot compute fluency yet, so fluency will be skipped, which fails a case", ""},
+		{"{metric: fluency, threshold: 0.5, on_missing: ignore}", "so fluency will be skipped without counting", ""},
+		{"{metric: fluency}", "so fluency will be skipped without counting", ""},
+		{"{metric: fluency, enabled: false}", "", ""},
+		{"{metric: bleu, threshold: 0.5}", "", ""},
+		{"{metric: json_schema, schema: {type: object}}", "", ""},
 		{"{type: geval, name: Tone, criteria: Be kind.}", "cannot compute geval metrics yet, so Tone will be skipped", ""},
 		{"{type: rag, metric_type: faithfulness}", "cannot compute faithfulness yet", ""},
 		{"{type: code, grader: 'checks:tone'}", "cannot compute graders (checks:tone) yet", ""},
-		{"{metric: contains, timeout_ms: 5}", "has no effect on contains", "has no effect on contains"},
-		{"{metric: numeric, retry_on_failure: 2}", "has no effect on numeric", "has no effect on numeric"},
+		{"{metric: contains, timeout_ms: 5}", "", ""},
+		{"{metric: numeric, retry_on_failure: 2}", "does not help numeric", "does not help numeric"},
+		{"{metric: bleu, case_insensitive: true}", "case_insensitive: has no effect on bleu", "case_insensitive: has no effect on bleu"},
+		{"{metric: equality, pattern: a}", "pattern: has no effect on equality", "pattern: has no effect on equality"},
+		{"{metric: latency, max: 5, response_path: a}", "response_path: has no effect on latency", "response_path: has no effect on latency"},
+		{"{metric: equality, model: {provider: ollama, name: m}}", "model: has no effect on equality", "model: has no effect on equality"},
+		{"{metric: equality, scale: 5}", "scale: has no effect without a threshold", "scale: has no effect without a threshold"},
+		{"{metric: bleu, threshold: 40}", "no score reaches 40", "no score reaches 40"},
+		{"{metric: bleu, threshold: 40, scale: 100}", "", ""},
+		{"{metric: bleu, threshold: 140, scale: 100}", "no score reaches 1.4: scores lie between 0 and 1 (give a threshold between 0 and the scale, 100)", "no score reaches 1.4"},
 	} {
 		a := load(t, "    - "+tt.metric+"\n")
 		for _, want := range []string{tt.warning, tt.offline} {
@@ -99,5 +109,13 @@ func TestCheck(t *testing.T) {
 			}
 			a.Offline = true
 		}
+	}
+}
+
+func TestAPatternThatCannotBeUsedIsAnError(t *testing.T) {
+	a := load(t, "    - {metric: regex, pattern: '(?L)a'}\n")
+	problems := eval.Check(a)
+	if len(problems) != 1 || problems[0].Severity != config.SeverityError || !strings.Contains(problems[0].String(), "flag L is not supported") {
+		t.Errorf("got %v, want an error that names the flag", problems)
 	}
 }

@@ -3,9 +3,14 @@ package eval
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
 )
 
@@ -34,6 +39,11 @@ type Input struct {
 	Retrieval bool
 	// AllowEmpty says that the case accepts an empty answer.
 	AllowEmpty bool
+	// AgentTime is how long the agent took.
+	AgentTime time.Duration
+	// Usage is nil when no model was called, CostUSD when the cost is not known.
+	Usage   *agent.Usage
+	CostUSD *float64
 }
 
 // empty reports whether there is no answer.
@@ -55,15 +65,27 @@ type Outcome struct {
 	// Reason says why the metric ended as it did; empty when it passed and
 	// there is nothing to add.
 	Reason string
+	// Retries is how often the metric was tried again after an error.
+	Retries int
+	// Elapsed is how long it took.
+	Elapsed time.Duration
 }
 
-// scorer computes one metric. It is called with a non-empty answer, already cut
-// to the metric's response_path, and with the ground truth if it needs one.
+// scorer computes one metric.
 //
-// An error is the metric's own failure; an answer that it cannot read is a
-// score of 0 with a reason.
+// An error is the metric's own failure, or errMissing; an answer that it cannot
+// read is a score of 0 with a reason.
 type scorer interface {
-	score(ctx context.Context, answer, truth string) (score, error)
+	score(ctx context.Context, s sample) (score, error)
+}
+
+// sample is what a scorer is given. Unless the metric looks at no answer, there
+// is one.
+type sample struct {
+	answer string          // cut to the metric's response_path
+	value  json.RawMessage // the same as a value, for a metric that needs one
+	truth  string          // empty when the case declares none
+	in     Input
 }
 
 // score is what a scorer gives.
@@ -73,11 +95,19 @@ type score struct {
 	reason string
 }
 
+// missingError says that something is not there which was to be expected.
+type missingError string
+
+// Error implements error.
+func (e missingError) Error() string { return string(e) }
+
 // Options says in which circumstances metrics run.
 type Options struct {
 	// Offline says that there is no judge and that a metric which cannot be
 	// computed does not count.
 	Offline bool
+	// Now tells the time; nil means time.Now.
+	Now func() time.Time
 }
 
 // Metric is one entry of a metric list, ready to score answers. Two entries of
@@ -88,6 +118,10 @@ type Metric struct {
 	threshold *float64
 	path      *responsePath
 	needs     needs
+	informs   bool // no threshold, and no verdict of its own: the score decides nothing
+	retries   int
+	timeout   time.Duration // 0: none
+	now       func() time.Time
 
 	scorer      scorer // nil when unavailable
 	unavailable string // why the metric cannot be computed here
@@ -96,8 +130,12 @@ type Metric struct {
 	ignoreError   bool // error does not count
 }
 
-// needs is what a case must declare for a metric to apply.
-type needs struct{ groundTruth, retrieval bool }
+// needs is what a metric needs to be computed.
+type needs struct {
+	groundTruth, retrieval bool // the case must declare it
+	noAnswer               bool // the answer does not matter
+	value                  bool // the answer must be a value, not a text
+}
 
 // NewMetrics returns the enabled entries of a metric list, in its order. The
 // error says which entry cannot be used; a list that config.Load accepted has
@@ -124,20 +162,15 @@ func newMetric(entry config.Metric, opts Options) (*Metric, error) {
 		kind:          base.Type,
 		ignoreMissing: base.OnMissing == onEventIgnore,
 		ignoreError:   ignoresError(base),
+		now:           opts.Now,
 	}
-	informs := false // without a threshold its score decides nothing
+	if m.now == nil {
+		m.now = time.Now
+	}
 	switch entry := entry.(type) {
 	case *config.StandardMetric:
-		m.threshold = entry.Threshold
-		m.scorer = newScorer(entry)
-		m.needs.groundTruth = !isJudge(entry)
-		informs = m.threshold == nil && !ownVerdict(entry)
-		if entry.ResponsePath != nil {
-			path, err := parseResponsePath(*entry.ResponsePath)
-			if err != nil {
-				return nil, fmt.Errorf("response_path: %w", err)
-			}
-			m.path = path
+		if err := m.standard(entry); err != nil {
+			return nil, err
 		}
 	case *config.GEvalMetric:
 		m.threshold = entry.Threshold
@@ -156,9 +189,35 @@ func newMetric(entry config.Metric, opts Options) (*Metric, error) {
 		if opts.Offline && isJudge(entry) {
 			m.unavailable = "it needs a judge, which --offline has not"
 		}
-		m.ignoreMissing = m.ignoreMissing || opts.Offline || informs
+		m.ignoreMissing = m.ignoreMissing || opts.Offline || m.informs
 	}
 	return m, nil
+}
+
+// standard takes over the settings of a standard metric.
+func (m *Metric) standard(entry *config.StandardMetric) error {
+	f, err := newFamily(entry)
+	if err != nil {
+		return err
+	}
+	m.scorer, m.needs = f.scorer, f.needs
+	m.threshold = entry.Threshold
+	if entry.Threshold != nil && entry.Scale != nil {
+		m.threshold = new(*entry.Threshold / float64(*entry.Scale))
+	}
+	m.informs = m.threshold == nil && !f.verdict
+	if entry.TimeoutMS != nil {
+		m.timeout = time.Duration(*entry.TimeoutMS) * time.Millisecond
+	}
+	if entry.RetryOnFailure != nil {
+		m.retries = *entry.RetryOnFailure
+	}
+	if entry.ResponsePath != nil {
+		if m.path, err = parseResponsePath(*entry.ResponsePath); err != nil {
+			return fmt.Errorf("response_path: %w", err)
+		}
+	}
+	return nil
 }
 
 // onEventIgnore is the value of on_missing and on_error that keeps an event out
@@ -178,47 +237,125 @@ func ignoresError(base *config.MetricBase) bool {
 	return base.Wrote("fail_on_error") && !base.FailOnError
 }
 
+// EvaluateAll scores an answer by every metric, all at once, and returns the
+// outcomes in the order of the metrics. Each metric takes a place in slots while
+// it works, so that slots bounds how many do in all; nil is no bound.
+func EvaluateAll(ctx context.Context, metrics []*Metric, in Input, slots chan struct{}) []Outcome {
+	out := make([]Outcome, len(metrics))
+	evaluate := func(i int) {
+		if slots != nil {
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+			case <-ctx.Done():
+				out[i] = metrics[i].failed(context.Cause(ctx))
+				return
+			}
+		}
+		out[i] = metrics[i].Evaluate(ctx, in)
+	}
+	var others sync.WaitGroup
+	for i := 1; i < len(metrics); i++ {
+		others.Go(func() { evaluate(i) })
+	}
+	if len(metrics) > 0 {
+		evaluate(0) // where there is one metric, nothing need be started
+	}
+	others.Wait()
+	return out
+}
+
 // Evaluate scores an answer. It never fails: what goes wrong is the Outcome's
 // status and reason.
 func (m *Metric) Evaluate(ctx context.Context, in Input) Outcome {
+	start := m.now()
+	out := m.evaluate(ctx, in)
+	out.Elapsed = m.now().Sub(start)
+	return out
+}
+
+func (m *Metric) evaluate(ctx context.Context, in Input) Outcome {
 	switch {
 	case m.needs.groundTruth && in.GroundTruth == nil:
 		return m.notApplicable("the case has no ground_truth")
 	case m.needs.retrieval && !in.Retrieval:
 		return m.notApplicable("the agent has no retrieval tool and the case no retrieval_context")
-	case in.empty() && in.AllowEmpty:
-		return m.notApplicable("the answer is empty, as the case allows")
 	case m.scorer == nil:
 		return m.skipped(m.unavailable)
+	case m.needs.noAnswer:
+	case in.empty() && in.AllowEmpty:
+		return m.notApplicable("the answer is empty, as the case allows")
 	case in.empty():
 		return m.skipped("the answer is empty")
 	}
-	answer := in.Answer
-	switch {
-	case m.path != nil:
-		var err error
-		if answer, err = m.path.find(in); err != nil {
-			return m.scored(score{reason: err.Error()})
-		}
-	case strings.TrimSpace(answer) == "":
-		answer = string(in.Structured)
-	}
-	var truth string
-	if in.GroundTruth != nil {
-		truth = *in.GroundTruth
-	}
-	s, err := m.scorer.score(ctx, answer, truth)
+	sample, err := m.sample(in)
 	if err != nil {
-		out := m.outcome(Error)
-		out.Counts = !m.ignoreError
-		out.Reason = err.Error()
-		return out
+		return m.scored(score{reason: err.Error()})
 	}
-	if m.path != nil && s.reason != "" {
-		s.reason += fmt.Sprintf(" (%s of the answer is %s)", m.path.text, excerpt(answer))
+	s, err := m.try(ctx, sample)
+	retries := 0
+	for ; err != nil && !errors.As(err, new(missingError)) && retries < m.retries && ctx.Err() == nil; retries++ {
+		s, err = m.try(ctx, sample)
 	}
-	return m.scored(s)
+	var out Outcome
+	switch {
+	case errors.As(err, new(missingError)):
+		out = m.skipped(err.Error())
+	case err != nil:
+		out = m.failed(err)
+	default:
+		if m.path != nil && s.reason != "" && !m.needs.value {
+			s.reason += fmt.Sprintf(" (%s of the answer is %s)", m.path.text, excerpt(sample.answer))
+		}
+		out = m.scored(s)
+	}
+	out.Retries = retries
+	return out
 }
+
+// sample returns what the metric looks at. The error says why the answer has no
+// such thing.
+func (m *Metric) sample(in Input) (sample, error) {
+	s := sample{answer: in.Answer, in: in}
+	if in.GroundTruth != nil {
+		s.truth = *in.GroundTruth
+	}
+	var err error
+	switch {
+	case m.needs.noAnswer:
+	case m.needs.value && m.path != nil:
+		s.value, err = m.path.find(in)
+	case m.needs.value:
+		s.value, err = in.value()
+	case m.path != nil:
+		s.answer, err = m.path.findText(in)
+	case strings.TrimSpace(in.Answer) == "":
+		s.answer = string(in.Structured)
+	}
+	return s, err
+}
+
+// try computes the score once, within the metric's own time.
+func (m *Metric) try(ctx context.Context, in sample) (score, error) {
+	if m.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, m.timeout, errTooLong)
+		defer cancel()
+	}
+	s, err := m.scorer.score(ctx, in)
+	switch {
+	case errors.Is(context.Cause(ctx), errTooLong):
+		return score{}, fmt.Errorf("it took longer than %d ms (timeout_ms)", m.timeout.Milliseconds())
+	case err != nil:
+		return score{}, err
+	case math.IsNaN(s.value) || s.value < 0 || s.value > 1:
+		return score{}, fmt.Errorf("the score is %v, and scores lie between 0 and 1", s.value)
+	}
+	return s, nil
+}
+
+// errTooLong is why the context of a metric ends whose time is over.
+var errTooLong = errors.New("timeout_ms is over")
 
 func (m *Metric) outcome(status Status) Outcome {
 	return Outcome{Name: m.name, Kind: m.kind, Status: status, Threshold: m.threshold}
@@ -237,10 +374,17 @@ func (m *Metric) skipped(reason string) Outcome {
 	return out
 }
 
+func (m *Metric) failed(err error) Outcome {
+	out := m.outcome(Error)
+	out.Counts = !m.ignoreError
+	out.Reason = err.Error()
+	return out
+}
+
 // scored gives the verdict on a score: the threshold's where one is set, else
-// the metric's own.
+// the metric's own. A metric that has neither informs.
 func (m *Metric) scored(s score) Outcome {
-	pass := s.pass
+	pass := s.pass || m.informs
 	if m.threshold != nil {
 		pass = s.value >= *m.threshold
 	}
@@ -249,7 +393,7 @@ func (m *Metric) scored(s score) Outcome {
 		status = Pass
 	}
 	out := m.outcome(status)
-	out.Counts = true
+	out.Counts = !m.informs
 	out.Score = &s.value
 	out.Reason = s.reason
 	return out

@@ -18,7 +18,8 @@ type numeric struct {
 	percent, separators bool
 }
 
-func (n numeric) score(_ context.Context, answer, truth string) (score, error) {
+func (n numeric) score(_ context.Context, s sample) (score, error) {
+	answer, truth := s.answer, s.truth
 	want, err := n.parse(truth)
 	if err != nil {
 		return score{}, fmt.Errorf("ground_truth %s %w", excerpt(truth), err)

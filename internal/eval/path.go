@@ -70,24 +70,31 @@ func isPathKey(key string) bool {
 	return key != ""
 }
 
-// find returns the text of the value, as Python prints it. The error says at
-// which step the answer does not have it.
-func (p *responsePath) find(in Input) (string, error) {
-	value := in.Structured
-	if !json.Valid(value) {
-		value = findJSON(in.Answer)
-	}
-	if value == nil {
-		return "", fmt.Errorf("response_path %s: the answer %s is not JSON", p.text, excerpt(in.Answer))
+// find returns the value. The error says at which step the answer does not have
+// it.
+func (p *responsePath) find(in Input) (json.RawMessage, error) {
+	value, err := in.value()
+	if err != nil {
+		return nil, fmt.Errorf("response_path %s: %w", p.text, err)
 	}
 	walked := ""
 	for _, s := range p.steps {
 		next, err := s.from(value)
 		if err != nil {
-			return "", fmt.Errorf("response_path %s: %s %w", p.text, place(walked), err)
+			return nil, fmt.Errorf("response_path %s: %s %w", p.text, place(walked), err)
 		}
 		value = next
 		walked = s.appendTo(walked)
+	}
+	return value, nil
+}
+
+// findText returns the text of the value, as Python prints it. The error says
+// why there is none.
+func (p *responsePath) findText(in Input) (string, error) {
+	value, err := p.find(in)
+	if err != nil {
+		return "", err
 	}
 	if kind := kindOf(value); kind == "an object" || kind == "a list" {
 		return "", fmt.Errorf("response_path %s: the answer has %s there, not one value", p.text, kind)
@@ -163,6 +170,18 @@ func kindOf(value json.RawMessage) string {
 		return "null"
 	}
 	return "a number"
+}
+
+// value returns the answer as a value: what the agent gave as one, else what its
+// text holds.
+func (in Input) value() (json.RawMessage, error) {
+	if json.Valid(in.Structured) {
+		return in.Structured, nil
+	}
+	if value := findJSON(in.Answer); value != nil {
+		return value, nil
+	}
+	return nil, fmt.Errorf("the answer %s is not JSON", excerpt(in.Answer))
 }
 
 // findJSON returns the JSON value an answer is, or the first that stands in it

@@ -40,36 +40,66 @@ func isASCIIPunct(r rune) bool {
 // equality passes when the answer is the ground truth.
 type equality struct{ normalizer }
 
-func (e equality) score(_ context.Context, answer, truth string) (score, error) {
-	if e.apply(answer) == e.apply(truth) {
+func (e equality) score(_ context.Context, s sample) (score, error) {
+	if e.apply(s.answer) == e.apply(s.truth) {
 		return score{value: 1, pass: true}, nil
 	}
-	return score{reason: fmt.Sprintf("expected %s, got %s", excerpt(truth), excerpt(answer))}, nil
+	return score{reason: fmt.Sprintf("expected %s, got %s", excerpt(s.truth), excerpt(s.answer))}, nil
 }
 
 // contains passes when the ground truth stands in the answer.
 type contains struct{ normalizer }
 
-func (c contains) score(_ context.Context, answer, truth string) (score, error) {
-	want := c.apply(truth)
+func (c contains) score(_ context.Context, s sample) (score, error) {
+	want := c.apply(s.truth)
 	if want == "" {
-		return score{}, errors.New("nothing is left of ground_truth to look for; write more than punctuation and blanks, or leave out strip_punctuation")
+		return score{}, errNothingToLookFor
 	}
-	if strings.Contains(c.apply(answer), want) {
+	if strings.Contains(c.apply(s.answer), want) {
 		return score{value: 1, pass: true}, nil
 	}
-	return score{reason: fmt.Sprintf("%s is not in the answer", excerpt(truth))}, nil
+	return score{reason: fmt.Sprintf("%s is not in the answer", excerpt(s.truth))}, nil
+}
+
+// errNothingToLookFor is the error of a metric that would find nothing
+// everywhere.
+var errNothingToLookFor = errors.New("nothing is left of ground_truth to look for; write more than punctuation and blanks, or leave out strip_punctuation")
+
+// startsWith passes when the answer begins with the ground truth.
+type startsWith struct{ normalizer }
+
+func (p startsWith) score(_ context.Context, s sample) (score, error) {
+	want := p.apply(s.truth)
+	if want == "" {
+		return score{}, errNothingToLookFor
+	}
+	if strings.HasPrefix(p.apply(s.answer), want) {
+		return score{value: 1, pass: true}, nil
+	}
+	return score{reason: fmt.Sprintf("the answer %s does not begin with %s", excerpt(s.answer), excerpt(s.truth))}, nil
+}
+
+// overlap scores how much the answer and the ground truth have in common.
+type overlap struct {
+	measure func(hypothesis, reference string) float64
+	normalizer
+}
+
+func (o overlap) score(_ context.Context, s sample) (score, error) {
+	return score{value: o.measure(o.apply(s.answer), o.apply(s.truth))}, nil
 }
 
 // excerptLen is how many runes of a text a reason quotes.
 const excerptLen = 160
 
 // excerpt returns s on one line, quoted and cut to excerptLen runes.
-func excerpt(s string) string {
+func excerpt(s string) string { return fmt.Sprintf("%q", oneLine(s)) }
+
+// oneLine returns s on one line and cut to excerptLen runes.
+func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, pystr.IsSpace), " ")
-	runes := []rune(s)
-	if len(runes) > excerptLen {
+	if runes := []rune(s); len(runes) > excerptLen {
 		s = string(runes[:excerptLen-1]) + "…"
 	}
-	return fmt.Sprintf("%q", s)
+	return s
 }
