@@ -277,8 +277,9 @@ func (r *Recorder) keep(file string) error {
 func (r *Recorder) keepIndex(files []string) error {
 	i := index{Schema: Schema, About: r.about, Described: r.described, Files: files}
 	if own := r.scopes[""]; own != nil {
-		said := own.sofar()
-		i.Times = &said
+		if said := own.sofar(); said.Now != nil || said.IDs != nil {
+			i.Times = &said
+		}
 	}
 	return durable.Replace(filepath.Join(r.dir, indexFile), 0o644, func(w io.Writer) error {
 		enc := json.NewEncoder(w)

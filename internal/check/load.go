@@ -18,6 +18,9 @@ type Options struct {
 	// Offline replaces every model, embedder and store by what needs no
 	// account, and leaves out what cannot do without one.
 	Offline bool
+	// Replay says that the agent is played from a record, which needs none of the
+	// credentials and addresses of what is outside.
+	Replay bool
 }
 
 // Load loads the agent file at path, or the one in the folder at path, and
@@ -31,6 +34,10 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 	}
 	if opts.Offline {
 		problems = excuse(problems, takeOffline(agent))
+	}
+	if opts.Replay {
+		agent.Replay = true
+		problems = excuse(problems, outside())
 	}
 	known := map[subject]bool{}
 	for _, p := range problems {
@@ -51,8 +58,20 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 	return agent, problems
 }
 
+// outside are the keys that only say how something outside of the agent is
+// reached, and with what credentials.
+func outside() []string {
+	return []string{
+		"model", "embedding_provider", "evaluations", "tools", "hooks",
+		"providers", "vectorstores", "mcp_servers", "deployment", "observability",
+	}
+}
+
 // prices checks the agent's budget against what its models cost.
 func prices(agent *config.Agent, opts Options) []config.Problem {
+	if agent.Replay {
+		return nil // what calls cost is part of the record
+	}
 	table, err := price.Open(opts.Getenv, opts.Home)
 	if err != nil {
 		return []config.Problem{{Severity: config.SeverityError, Code: config.CodeReference, Text: err.Error()}}

@@ -29,6 +29,16 @@ type exitStatus int
 // Error implements error.
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
+// afterwards returns what a command ends in that came to err, and then to later
+// while it closed what it had opened. An outcome that was reported does not hide
+// that something went wrong after it.
+func afterwards(err, later error) error {
+	if later != nil && errors.As(err, new(exitStatus)) {
+		return later
+	}
+	return errors.Join(err, later)
+}
+
 // usageError is a command line that was not understood.
 type usageError struct{ err error }
 

@@ -20,6 +20,7 @@ type openOptions struct {
 	offline     bool          // --offline
 	forceIngest bool          // --force-ingest
 	parallel    bool          // cases run side by side, as the execution section says
+	tape        tapeOptions   // --record and --replay
 	execution   []config.Flag // settings of the execution section
 }
 
@@ -30,9 +31,13 @@ func (o *openOptions) set(flag, key, value string) {
 
 // openedAgent is an agent that can be talked to.
 type openedAgent struct {
-	config  *config.Agent
+	config *config.Agent
+	// env is where the run takes its times and ids from: those of the record, if
+	// there is one.
+	env     agent.Env
 	backend agent.Backend
 	set     *tool.Set
+	tape    *tape
 }
 
 // openAgent loads the agent at path and opens it. Whoever calls it closes what
@@ -50,6 +55,7 @@ func (a *app) openAgent(ctx context.Context, path string, opts openOptions) (*op
 func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 	load := a.loadOptions()
 	load.Offline = opts.offline
+	load.Replay = opts.tape.replay != ""
 	load.Flags = opts.execution
 	loaded, problems := check.Load(path, load)
 	if loaded != nil {
@@ -67,38 +73,49 @@ func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 }
 
 // open opens a loaded agent. What is being waited for goes to stderr.
-func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) (*openedAgent, error) {
+func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) (_ *openedAgent, err error) {
+	o := &openedAgent{config: loaded}
+	if o.tape, err = a.openTape(loaded, opts.tape); err != nil {
+		return nil, err
+	}
+	o.env = o.tape.env(a.env)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, o.Close())
+		}
+	}()
 	progress := &indexProgress{w: a.Stderr, terminal: a.StderrTerminal && a.escapes(), quiet: a.quiet}
-	set, err := tool.Open(ctx, a.env, loaded, tool.Options{
+	o.set, err = tool.Open(ctx, a.env, loaded, tool.Options{
 		Getenv:      a.variable,
 		ForceIngest: opts.forceIngest,
 		Progress:    progress.report,
 		OnWait:      progress.say,
+		Recorder:    o.tape.recorder,
+		Player:      o.tape.player,
 	})
 	progress.done()
 	if err != nil {
 		return nil, fmt.Errorf("open the tools of %s: %w", loaded.File, err)
 	}
-	models, err := a.models(loaded, opts)
+	models, err := a.models(loaded, opts, o.tape)
 	if err != nil {
-		return nil, errors.Join(err, set.Close())
+		return nil, err
 	}
-	b, err := backend.Open(ctx, a.env, loaded, set, models)
-	if err != nil {
-		return nil, errors.Join(err, set.Close())
+	if o.backend, err = backend.Open(ctx, o.env, loaded, o.set, models); err != nil {
+		return nil, err
 	}
-	return &openedAgent{config: loaded, backend: b, set: set}, nil
+	return o, nil
 }
 
 // models returns the models of the command that opens an agent.
-func (a *app) models(loaded *config.Agent, opts openOptions) (*llm.Models, error) {
-	prices, err := price.Open(a.variable, a.Home)
-	if err != nil {
-		return nil, err // loading has said so, unless the file was changed since
-	}
-	o := llm.Options{Prices: prices, Redactor: loaded.Redactor}
+func (a *app) models(loaded *config.Agent, opts openOptions, t *tape) (*llm.Models, error) {
+	o := llm.Options{Redactor: loaded.Redactor, Recorder: t.recorder, Player: t.player}
 	if opts.parallel {
 		o.Parallel = loaded.Execution.ParallelTestCases
+	}
+	var err error
+	if o.Prices, err = price.Open(a.variable, a.Home); err != nil && t.player == nil {
+		return nil, err // loading has said so, unless the file was changed since
 	}
 	return llm.Open(a.env, o), nil
 }
@@ -109,9 +126,16 @@ func (a *app) variable(name string) string {
 	return value
 }
 
-// Close closes the backend, and then the tools it used.
+// Close closes the backend, then the tools it used, and then ends a recording.
 func (o *openedAgent) Close() error {
-	return errors.Join(o.backend.Close(), o.set.Close())
+	var errs []error
+	if o.backend != nil {
+		errs = append(errs, o.backend.Close())
+	}
+	if o.set != nil {
+		errs = append(errs, o.set.Close())
+	}
+	return errors.Join(append(errs, o.tape.Close())...)
 }
 
 // printLeftOut says what --offline replaced and left out, and what each would

@@ -49,6 +49,9 @@ func newRunCmd(a *app) *cobra.Command {
 			if opts.asJSON && opts.asJSONL {
 				return &usageError{errors.New("--json and --jsonl are two forms of the output; give one of them")}
 			}
+			if err := opts.open.checkTape(); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("timeout") {
 				opts.open.set("--timeout", "llm_timeout", strconv.Itoa(timeout))
 			}
@@ -59,6 +62,7 @@ func newRunCmd(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&opts.asJSONL, "jsonl", false, "print every event as a line of JSON as it happens")
 	cmd.Flags().BoolVar(&opts.open.offline, "offline", false, "run without any account: the built-in model and a local index stand in")
 	cmd.Flags().IntVar(&timeout, "timeout", 0, "seconds a model call, and the whole turn, may take (default: as the agent file says)")
+	opts.open.tape.addFlags(cmd, "run")
 	return cmd
 }
 
@@ -72,12 +76,12 @@ func (a *app) runAgent(ctx context.Context, args []string, opts runOptions) (err
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	session, err := opened.backend.NewSession(ctx, agent.SessionOptions{Mode: agent.ModeRun})
+	defer func() { err = afterwards(err, opened.Close()) }()
+	session, err := opened.backend.NewSession(ctx, agent.SessionOptions{ID: opened.tape.session(), Mode: agent.ModeRun})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+	defer func() { err = afterwards(err, session.Close()) }()
 
 	var show presenter
 	switch {
@@ -89,6 +93,7 @@ func (a *app) runAgent(ctx context.Context, args []string, opts runOptions) (err
 		show = &textPresenter{out: a.Stdout, notes: a.Stderr, quiet: a.quiet, verbose: a.verbose > 0, terminal: a.StdoutTerminal}
 	}
 	result, err := present(show, session.Send(ctx, agent.Text(question)))
+	opened.tape.whole = ctx.Err() == nil
 	if opts.open.offline && !a.quiet {
 		err = errors.Join(err, printLeftOut(a.Stderr, opened.config.LeftOut))
 	}

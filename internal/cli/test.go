@@ -22,7 +22,7 @@ type testOptions struct {
 	open   openOptions
 	output []string // files
 	format string   // of the only one of them, or empty
-	limit  int    // 0: all cases
+	limit  int      // 0: all cases
 }
 
 func newTestCmd(a *app) *cobra.Command {
@@ -60,6 +60,9 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 			if cmd.Flags().Changed("limit") && opts.limit < 1 {
 				return &usageError{fmt.Errorf("--limit is %d; give the number of cases to run", opts.limit)}
 			}
+			if err := opts.open.checkTape(); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("timeout") {
 				opts.open.set("--timeout", "llm_timeout", strconv.Itoa(timeout))
 			}
@@ -76,6 +79,7 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 	cmd.Flags().IntVarP(&opts.limit, "limit", "n", 0, "run the first so many cases")
 	cmd.Flags().BoolVar(&opts.open.offline, "offline", false, "run without any account: the built-in model and a local index stand in")
 	cmd.Flags().BoolVarP(&opts.open.forceIngest, "force-ingest", "f", false, "index the sources of search tools anew")
+	opts.open.tape.addFlags(cmd, "test")
 	return cmd
 }
 
@@ -101,7 +105,7 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
+	defer func() { err = afterwards(err, opened.Close()) }()
 	total := loaded.TestCases.Len()
 	if opts.limit > 0 && opts.limit < total {
 		a.tell("running the first %d of %d cases (--limit)", opts.limit, total)
@@ -159,7 +163,7 @@ func (t *testRun) run(ctx context.Context, files []reportFile) (err error) {
 	screen := t.screen()
 	run := t.describe()
 	begun := errors.Join(screen.Begin(run), reports.Begin(run))
-	summary, ended := testrun.Run(ctx, t.app.env, t.opened.config, t.opened.backend, testrun.Options{
+	summary, ended := testrun.Run(ctx, t.opened.env, t.opened.config, t.opened.backend, testrun.Options{
 		Limit:    t.limit,
 		Progress: screen,
 		Results: func(c *runs.Case) error {
@@ -167,6 +171,7 @@ func (t *testRun) run(ctx context.Context, files []reportFile) (err error) {
 		},
 	})
 	t.summary = summary
+	t.opened.tape.whole = ended == nil
 	err = errors.Join(begun, screen.End(summary))
 	if ended == nil || summary.Attempts.Finished() > 0 {
 		err = errors.Join(err, reports.End(summary))
@@ -205,7 +210,7 @@ func (t *testRun) describe() runs.Run {
 		Agent:       loaded.Name,
 		Path:        loaded.File,
 		Version:     versionNumber(t.app.Version),
-		Started:     t.app.env.Now(),
+		Started:     t.opened.env.Now(),
 		Environment: environment,
 	}
 }

@@ -42,6 +42,9 @@ type Agent struct {
 	// replaced or left out, in file order.
 	Offline bool      `key:"-"`
 	LeftOut []LeftOut `key:"-"`
+	// Replay says that the agent is played from a record: nothing outside of its
+	// file is opened or asked.
+	Replay bool `key:"-"`
 	// Redactor knows every secret value that was loaded.
 	Redactor *secret.Redactor `key:"-"`
 }
