@@ -46,7 +46,7 @@ func runWhole(tb testing.TB, a *config.Agent, b agent.Backend, each func()) runs
 		Progress: screen,
 		Results: func(c *runs.Case) error {
 			each()
-			if err := screen.Result(c); err != nil {
+			if err := screen.Case(c); err != nil {
 				return err
 			}
 			return file.Add(c)
@@ -55,7 +55,7 @@ func runWhole(tb testing.TB, a *config.Agent, b agent.Backend, each func()) runs
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := screen.Summarize(s); err != nil {
+	if err := screen.End(s); err != nil {
 		tb.Fatal(err)
 	}
 	if err := file.Close(s); err != nil {

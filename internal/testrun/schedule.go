@@ -23,6 +23,8 @@ type schedule struct {
 	total    int // how many of them run
 	parallel int
 	progress Progress
+	earlier  func(index, attempt int) (*runs.Case, error)
+	finished func(*runs.Case)
 	results  func(*runs.Case) error
 
 	early   map[int]*runs.Case // finished before a case that stands before them
@@ -55,6 +57,11 @@ func (s *schedule) run(ctx context.Context) error {
 	for more && index < s.total && ctx.Err() == nil {
 		var offer chan<- job // nil, which is never ready, while the run is too far ahead
 		if index < s.next+ahead {
+			if c := s.resumed(index, stop); c != nil {
+				s.put(c, stop)
+				index, tc, more = next()
+				continue
+			}
 			offer = jobs
 		}
 		select {
@@ -98,16 +105,37 @@ func (s *schedule) startWorkers(ctx context.Context, jobs <-chan job) <-chan fin
 	return done
 }
 
-// take shows a finished case, and hands on those whose turn it is.
+// resumed returns what an earlier part of the run has of a case, or nil.
+func (s *schedule) resumed(index int, stop context.CancelCauseFunc) *runs.Case {
+	if s.earlier == nil {
+		return nil
+	}
+	c, err := s.earlier(index, 1)
+	if err != nil {
+		stop(err)
+		return nil
+	}
+	return c
+}
+
+// take tells of a finished case and shows it.
 func (s *schedule) take(f finished, stop context.CancelCauseFunc) {
 	if f.err != nil {
 		stop(f.err)
 		return
 	}
+	if s.finished != nil {
+		s.finished(f.result)
+	}
 	if s.progress != nil {
 		s.progress.CaseFinished(f.result)
 	}
-	s.early[f.result.Index] = f.result
+	s.put(f.result, stop)
+}
+
+// put hands on the cases whose turn has come with c.
+func (s *schedule) put(c *runs.Case, stop context.CancelCauseFunc) {
+	s.early[c.Index] = c
 	for c := s.early[s.next]; c != nil; c = s.early[s.next] {
 		delete(s.early, s.next)
 		s.next++

@@ -19,6 +19,14 @@ type Options struct {
 	Limit int
 	// Progress is told of cases as they start and finish; nil means nobody.
 	Progress Progress
+	// Earlier returns what an earlier part of the run has of an attempt, counted
+	// from 1, or nil. Such an attempt does not run and is shown to nobody, but it
+	// is counted and goes to Results. An error ends the run. nil means that this
+	// is the first part.
+	Earlier func(index, attempt int) (*runs.Case, error)
+	// Finished takes each attempt as soon as it has finished, before Progress is
+	// told; nil means nobody.
+	Finished func(*runs.Case)
 	// Results takes each finished case, in the order of the agent file. An error
 	// ends the run. nil means nobody.
 	Results func(*runs.Case) error
@@ -58,6 +66,8 @@ func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, o
 		total:    total,
 		parallel: min(parallel, max(1, total)),
 		progress: opts.Progress,
+		earlier:  opts.Earlier,
+		finished: opts.Finished,
 		results:  opts.Results,
 		early:    map[int]*runs.Case{},
 		summary:  runs.Summary{Total: total},
