@@ -71,7 +71,7 @@ func show(n *node, isSecret bool) string {
 		return n.text
 	}
 	const longest = 60
-	text := []rune(n.text)
+	text := []rune(hide(n.text))
 	if len(text) > longest {
 		text = append(text[:longest], '…')
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/secret"
 )
@@ -125,11 +126,14 @@ func (w *settingWalk) mask(key string, value any) any {
 	case v.Kind() == reflect.String && secretKey(key):
 		return secret.Mask
 	case v.Kind() == reflect.String:
-		return w.redactor.String(v.String())
+		return w.redactor.String(hide(v.String()))
 	case v.Kind() == reflect.Slice:
 		out := make([]any, v.Len())
 		for i := range out {
 			out[i] = w.mask(key, v.Index(i).Interface())
+		}
+		if args, ok := value.([]string); ok && isArguments(key) {
+			hideArguments(args, out)
 		}
 		return out
 	case v.Kind() == reflect.Map:
@@ -140,4 +144,19 @@ func (w *settingWalk) mask(key string, value any) any {
 		return out
 	}
 	return value
+}
+
+// hideArguments masks the secrets of a command line in shown, which is args as
+// it may be shown otherwise.
+func hideArguments(args []string, shown []any) {
+	next := false
+	for i, arg := range args {
+		if next {
+			shown[i] = secret.Mask
+		}
+		var value string
+		if value, next = argument(arg); value != "" {
+			shown[i] = strings.TrimSuffix(arg, value) + secret.Mask
+		}
+	}
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"net/url"
 	"strings"
+
+	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
 // secretWords mark the name of a variable or key whose value is a secret.
@@ -37,22 +39,68 @@ func secretKey(key string) bool {
 // password is taken for a token rather than a name.
 const minUserToken = 16
 
-// userInfo returns the password of a URL, or its user where that is a token.
-func userInfo(text string) []string {
+// credentials returns the parts of a text that are secrets because of where they
+// stand: the password of a URL, or its user where that is a token, and what its
+// query and fragment give for names that say secret.
+func credentials(text string) []string {
 	i := strings.Index(text, "://")
-	if i < 1 || !strings.Contains(text[i:], "@") {
+	if i < 1 || !strings.ContainsAny(text[i:], "@?#") {
 		return nil
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
-	if err != nil || u.User == nil {
+	if err != nil {
 		return nil
 	}
-	if password, ok := u.User.Password(); ok {
-		_, escaped, _ := strings.Cut(u.User.String(), ":")
-		return []string{password, escaped}
+	var out []string
+	if u.User != nil {
+		if password, ok := u.User.Password(); ok && password != "" {
+			_, escaped, _ := strings.Cut(u.User.String(), ":")
+			out = append(out, password, escaped)
+		} else if name := u.User.Username(); !ok && len(name) >= minUserToken {
+			out = append(out, name)
+		}
 	}
-	if name := u.User.Username(); len(name) >= minUserToken {
-		return []string{name}
+	for _, list := range []string{u.RawQuery, u.EscapedFragment()} {
+		for pair := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == '&' || r == ';' }) {
+			name, escaped, _ := strings.Cut(pair, "=")
+			if name, err := url.QueryUnescape(name); err != nil || !secretName(name) || escaped == "" {
+				continue
+			}
+			out = append(out, escaped)
+			if value, err := url.QueryUnescape(escaped); err == nil && value != escaped {
+				out = append(out, value)
+			}
+		}
 	}
-	return nil
+	return out
+}
+
+// isArguments reports whether a list under a key is a command line, or the end
+// of one.
+func isArguments(key string) bool { return key == "args" || key == "command" }
+
+// argument returns the part of an argument of a command line that is a secret by
+// the name before it: --token=…, TOKEN=… and Authorization: …. next says that the
+// argument only names what the one after it gives, as --token does.
+func argument(text string) (value string, next bool) {
+	end := strings.IndexAny(text, "=:")
+	if end < 0 {
+		return "", strings.HasPrefix(text, "-") && secretName(text)
+	}
+	if name := text[:end]; !secretName(name) || strings.ContainsAny(name, " /") {
+		return "", false
+	}
+	return strings.TrimSpace(text[end+1:]), false
+}
+
+// hide returns a text with its credentials masked, whatever their length.
+func hide(text string) string {
+	for _, value := range credentials(text) {
+		text = strings.NewReplacer(
+			"="+value, "="+secret.Mask,
+			":"+value+"@", ":"+secret.Mask+"@",
+			"//"+value+"@", "//"+secret.Mask+"@",
+		).Replace(text)
+	}
+	return text
 }

@@ -186,6 +186,9 @@ func (s *substitution) tree(n *node, key string) {
 		for _, item := range n.items {
 			s.tree(item, key)
 		}
+		if isArguments(key) {
+			s.arguments(n.items)
+		}
 	case kindText:
 		if strings.Contains(n.text, "${") {
 			s.seen[n] = true
@@ -206,11 +209,29 @@ func (s *substitution) tree(n *node, key string) {
 			n.secret = true
 			s.secrets = append(s.secrets, n.text)
 		}
-		s.secrets = append(s.secrets, userInfo(n.text)...)
+		s.secrets = append(s.secrets, credentials(n.text)...)
 	case kindInt, kindFloat:
 		if secretKey(key) {
 			s.secrets = append(s.secrets, n.text)
 		}
+	}
+}
+
+// arguments finds the secrets of a command line.
+func (s *substitution) arguments(items []*node) {
+	next := false
+	for _, item := range items {
+		if !item.isText() {
+			next = false
+			continue
+		}
+		if next {
+			item.secret = true
+			s.secrets = append(s.secrets, item.text)
+		}
+		var value string
+		value, next = argument(item.text)
+		s.secrets = append(s.secrets, value)
 	}
 }
 

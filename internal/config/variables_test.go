@@ -109,6 +109,14 @@ func TestSecretsAreKnownAndNeverShown(t *testing.T) {
 		"the environment of a server":   "tools: [{type: mcp, name: s, description: d, command: npx, env: {PLAIN: canary-value-123}}]\n",
 		"headers":                       "tools: [{type: mcp, name: s, description: d, transport: http, url: 'https://example.com', headers: {X-Plain: canary-value-123}}]\n",
 		"the password of a URL":         "tools: [{type: vectorstore, name: kb, description: d, source: 'https://bob:canary-value-123@example.com/a.md'}]\n",
+		"the query of a URL":            "tools: [{type: vectorstore, name: kb, description: d, source: 'https://example.com/a.md?v=1&api_key=canary-value-123#x'}]\n",
+		"the escaped query of a URL":    "tools: [{type: mcp, name: s, description: d, transport: http, url: 'https://example.com/?password=canary%2Dvalue-123'}]\n",
+		"the fragment of a URL":         "model: {provider: openai, name: m, endpoint: 'https://example.com/#access_token=canary-value-123'}\n",
+		"a flag with a value":           "tools: [{type: mcp, name: s, description: d, command: npx, args: [a, --token=canary-value-123]}]\n",
+		"a flag before a value":         "tools: [{type: mcp, name: s, description: d, command: npx, args: [--api-key, canary-value-123]}]\n",
+		"a variable for a container":    "tools: [{type: mcp, name: s, description: d, command: docker, args: [-e, DB_PASSWORD=canary-value-123]}]\n",
+		"a header in an argument":       "tools: [{type: mcp, name: s, description: d, command: npx, args: [--header, 'Authorization: canary-value-123']}]\n",
+		"the command of a hook":         "hooks: [{event: PreToolUse, action: script, command: [./a, --secret=canary-value-123]}]\n",
 		"a profile in config.yaml":      "",
 		"an enumeration":                "backend: ${MY_TOKEN}\n",
 		"a number":                      "claude: {max_turns: '${MY_TOKEN}'}\n",
@@ -155,6 +163,24 @@ func TestShortSecretsAreMaskedInMessages(t *testing.T) {
 	_, problems := load(t, dir, config.Options{Environ: []string{"TOKEN=hunter2"}})
 	if all := strings.Join(problems, "\n"); strings.Contains(all, "hunter2") || !strings.Contains(all, "[redacted]") {
 		t.Error(all)
+	}
+}
+
+func TestShortCredentialsAreMaskedWhereTheyStand(t *testing.T) {
+	dir := folder(t, map[string]string{"agent.yaml": head + "tools:\n" +
+		"  - {type: mcp, name: s, description: d, command: npx, args: [--token=abc, --password, def, --verbose, plain, -k]}\n" +
+		"  - {type: mcp, name: u, description: d, transport: http, url: 'https://example.com/?token=ghi&page=2'}\n"})
+	shown := map[string]string{}
+	for _, s := range mustLoad(t, dir, config.Options{}).Effective() {
+		shown[s.Path] = string(mustJSON(t, s.Value))
+	}
+	for path, want := range map[string]string{
+		"tools[0].args": `["--token=[redacted]","--password","[redacted]","--verbose","plain","-k"]`,
+		"tools[1].url":  `"https://example.com/?token=[redacted]\u0026page=2"`,
+	} {
+		if shown[path] != want {
+			t.Errorf("%s is shown as %s, want %s", path, shown[path], want)
+		}
 	}
 }
 
