@@ -37,7 +37,7 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 	}
 	if opts.Replay {
 		agent.Replay = true
-		problems = excuse(problems, outside())
+		problems = excuseReplay(problems)
 	}
 	known := map[subject]bool{}
 	for _, p := range problems {
@@ -56,15 +56,6 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 	problems = append(problems, prices(agent, opts)...)
 	config.SortProblems(problems)
 	return agent, problems
-}
-
-// outside are the keys that only say how something outside of the agent is
-// reached, and with what credentials.
-func outside() []string {
-	return []string{
-		"model", "embedding_provider", "evaluations", "tools", "hooks",
-		"providers", "vectorstores", "mcp_servers", "deployment", "observability",
-	}
 }
 
 // prices checks the agent's budget against what its models cost.

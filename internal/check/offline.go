@@ -60,10 +60,7 @@ func excuse(problems []config.Problem, excused []string) []config.Problem {
 		if p.Code != config.CodeVariable && (p.Code != config.CodeReference || !strings.HasSuffix(p.Path, ".env_file")) {
 			return false
 		}
-		return slices.ContainsFunc(excused, func(path string) bool {
-			rest, ok := strings.CutPrefix(p.Path, path)
-			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-		})
+		return slices.ContainsFunc(excused, func(path string) bool { return below(p.Path, path) })
 	})
 }
 

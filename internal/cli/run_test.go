@@ -117,7 +117,7 @@ func TestRunPrintsOneResultAsJSON(t *testing.T) {
 		"refuse": {"refuse", map[string]any{"response": "As far as", "is_error": true, "error_reason": "the model refused to answer", "stop_reason": "refusal"}, exitFailed},
 		"fail": {"fail", map[string]any{
 			"response": "partial", "is_error": true, "num_turns": 0.0,
-			"error_reason": "backend agent_framework: offline model scripted: 503 Service Unavailable: key [redacted] is overloaded",
+			"error_reason": "backend agent_framework: offline model scripted: 503 Service Unavailable: key [redacted] is overloaded (part of the response was shown, so it is not asked for again)",
 		}, exitNotCarried},
 	}
 	for name, tt := range tests {

@@ -119,7 +119,7 @@ func TestAReplayFailsAsTheModelDid(t *testing.T) {
 	if !ok || refused.Status != 429 || refused.RetryAfter != 1500*time.Millisecond || !reflect.DeepEqual(chunks, []Chunk{Text("partial")}) {
 		t.Errorf("after %q came %v", chunks, err)
 	}
-	if !strings.HasPrefix(err.Error(), "the response broke off") {
+	if !strings.HasSuffix(err.Error(), "(part of the response was shown, so it is not asked for again)") {
 		t.Errorf("the error is %q", err)
 	}
 }

@@ -90,7 +90,7 @@ func (m *retrying) pause(ctx context.Context, failed error, begun bool, attempt 
 	case !ok || !refused.Retryable() || ctx.Err() != nil:
 		return pause{}, failed
 	case begun:
-		return pause{}, fmt.Errorf("the response broke off, and is not asked for again because part of it was shown: %w", failed)
+		return pause{}, fmt.Errorf("%w (part of the response was shown, so it is not asked for again)", failed)
 	case attempt == Attempts:
 		return pause{}, fmt.Errorf("%w (tried %d times)", failed, Attempts)
 	}

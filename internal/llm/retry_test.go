@@ -144,7 +144,7 @@ func TestACutStreamIsNotBegunAgain(t *testing.T) {
 	if len(m.times) != 1 || len(chunks) != 2 || len(notices(chunks)) != 0 {
 		t.Errorf("%d calls gave %q", len(m.times), chunks)
 	}
-	if _, ok := errors.AsType[*ProviderError](err); !ok || !strings.Contains(err.Error(), "broke off") {
+	if _, ok := errors.AsType[*ProviderError](err); !ok || !strings.HasSuffix(err.Error(), "(part of the response was shown, so it is not asked for again)") {
 		t.Errorf("the error is %v", err)
 	}
 }
