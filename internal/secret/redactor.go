@@ -21,12 +21,18 @@ type shape struct {
 	with string
 }
 
+// privateKey is the form of a private key in PEM, the one credential that has
+// lines.
+const privateKey = `(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----`
+
 // shapes returns the forms of credential, compiled when first asked for.
 var shapes = sync.OnceValue(func() []shape {
 	form := func(hint, pattern, with string) shape {
 		return shape{hint: hint, pattern: regexp.MustCompile(pattern), with: with}
 	}
 	return []shape{
+		// First, while its lines are whole.
+		form("private key", privateKey, Mask),
 		form("sk-ant-", `sk-ant-[A-Za-z0-9_-]{20,}`, Mask),
 		form("sk-", `\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{20,}`, Mask),
 		form("akia", `\bAKIA[0-9A-Z]{16}\b`, Mask),
@@ -37,8 +43,7 @@ var shapes = sync.OnceValue(func() []shape {
 		form("eyj", `\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}`, Mask),
 		form("bearer", `(?i)(\bbearer\s+)[A-Za-z0-9._~+/=-]{20,}`, "${1}"+Mask),
 		form("key=", `(?i)(\b(?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/%=]{20,}`, "${1}"+Mask),
-		form("sig=", `(?i)(\bsig=)[A-Za-z0-9+/%=]{20,}`, "${1}"+Mask),
-		form("private key", `(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----`, Mask),
+		form("sig=", `(\b[Ss][Ii][Gg]=)[A-Za-z0-9+/%=]{20,}`, "${1}"+Mask),
 		form("://", `(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:"']*:[^\s/@"']+@`, "${1}"+Mask+"@"),
 	}
 })
@@ -47,8 +52,8 @@ var shapes = sync.OnceValue(func() []shape {
 // and handed on; it is safe for concurrent use. A nil Redactor still masks by
 // shape.
 type Redactor struct {
+	known    []string // the values, the longest first
 	replacer *strings.Replacer
-	count    int
 }
 
 // NewRedactor returns a Redactor that knows the given values. Values shorter
@@ -64,7 +69,7 @@ func NewRedactor(values []string) *Redactor {
 	}
 	// The longest first, so that a value that contains another is masked whole.
 	slices.SortFunc(known, func(a, b string) int { return len(b) - len(a) })
-	r := &Redactor{count: len(known)}
+	r := &Redactor{known: known}
 	if len(known) > 0 {
 		pairs := make([]string, 0, 2*len(known))
 		for _, v := range known {
@@ -80,14 +85,22 @@ func (r *Redactor) Len() int {
 	if r == nil {
 		return 0
 	}
-	return r.count
+	return len(r.known)
 }
 
 // String returns s with every known value and every credential shape masked.
-func (r *Redactor) String(s string) string {
-	if r != nil && r.replacer != nil {
-		s = r.replacer.Replace(s)
+func (r *Redactor) String(s string) string { return r.maskShapes(r.maskValues(s)) }
+
+// maskValues masks the known values.
+func (r *Redactor) maskValues(s string) string {
+	if r == nil || r.replacer == nil {
+		return s
 	}
+	return r.replacer.Replace(s)
+}
+
+// maskShapes masks the credentials that are known by their shape.
+func (*Redactor) maskShapes(s string) string {
 	lower := strings.ToLower(s)
 	for _, shape := range shapes() {
 		if strings.Contains(lower, shape.hint) {

@@ -73,3 +73,34 @@ func TestNilRedactorMasksByShape(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestRedactorMasksJSON(t *testing.T) {
+	r := secret.NewRedactor([]string{"hunter2-hunter2", `pass"word\9`})
+	for _, tt := range []struct{ name, in, want string }{
+		{"a string", `"x hunter2-hunter2"`, `"x [redacted]"`},
+		{"anywhere", `{"hunter2-hunter2": [{"b": "hunter2-hunter2"}], "a": "<b>"}`, `{"[redacted]":[{"b":"[redacted]"}],"a":"<b>"}`},
+		{"behind escapes", `["hunter\u0032-hunter2", "pass\"word\\9"]`, `["[redacted]","[redacted]"]`},
+		{"numbers keep their digits", `{"a": 12345678901234567890, "b": 1.50, "c": "hunter2-hunter2"}`, `{"a":12345678901234567890,"b":1.50,"c":"[redacted]"}`},
+		{"nothing to mask", `{"b": 1, "a": "\n"}`, `{"b": 1, "a": "\n"}`},
+		{"no JSON", `{"a": hunter2-hunter2`, `"{\"a\": [redacted]"`},
+		{"empty", ``, ``},
+	} {
+		if got := string(r.JSON(json.RawMessage(tt.in))); got != tt.want {
+			t.Errorf("%s: %s became %s, want %s", tt.name, tt.in, got, tt.want)
+		}
+	}
+}
+
+func FuzzRedactorJSON(f *testing.F) {
+	f.Add(`{"a": ["hunter2-hunter2", 1e400, null]}`)
+	f.Fuzz(func(t *testing.T, doc string) {
+		r := secret.NewRedactor([]string{"hunter2-hunter2"})
+		got := r.JSON(json.RawMessage(doc))
+		if doc != "" && !json.Valid(got) {
+			t.Errorf("%q became %q, which is no JSON", doc, got)
+		}
+		if strings.Contains(string(got), "hunter2-hunter2") {
+			t.Errorf("%q became %q, which shows the secret", doc, got)
+		}
+	})
+}
