@@ -60,6 +60,7 @@ func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 	loaded, problems := check.Load(path, load)
 	if loaded != nil {
 		a.mask(loaded.Redactor)
+		a.heed(loaded.Execution)
 	}
 	if config.HasErrors(problems) {
 		return nil, &config.Error{Problems: problems}

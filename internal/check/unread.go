@@ -1,0 +1,39 @@
+package check
+
+import "github.com/holodeck-go/holodeck/internal/config"
+
+// unread warns of what an agent file asks for and no room of this build reads.
+// This is the one list of it: a room that arrives takes its line out. Under
+// --offline, where such things are expected to be left out, it has nothing to
+// say.
+func unread(a *config.Agent) []config.Problem {
+	if a.Offline {
+		return nil
+	}
+	var problems []config.Problem
+	warn := func(b config.Block, key, text string) {
+		problems = append(problems, b.Problem(config.SeverityWarning, key, config.CodeUnsupported, text, ""))
+	}
+	if o := a.Observability; o != nil && o.Enabled {
+		warn(o.Block, "enabled", "this build has no telemetry yet: the section has no effect")
+	}
+	if e := a.Evaluations; e != nil && e.Optimizer != nil {
+		warn(e.Block, "optimizer", "this build does not optimize yet: the section has no effect")
+	}
+	if a.Deployment != nil {
+		warn(a.Block, "deployment", "this build does not deploy yet: the section has no effect")
+	}
+	for _, key := range []string{"file_timeout", "download_timeout", "cache_enabled", "cache_dir"} {
+		if a.Execution.Wrote(key) {
+			warn(a.Execution.Block, key, "this build does not convert or fetch the files of test cases yet: the key has no effect")
+		}
+	}
+	if o := a.OpenAI; o != nil {
+		for _, key := range []string{"max_concurrent_sessions", "session_memory_estimate_mib"} {
+			if o.Wrote(key) {
+				warn(o.Block, key, "this build serves no sessions yet: the key has no effect")
+			}
+		}
+	}
+	return problems
+}

@@ -1,0 +1,48 @@
+package check_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/holodeck-go/holodeck/internal/check"
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+func TestWhatNoRoomReadsIsSaid(t *testing.T) {
+	dir := folder(t, map[string]string{"agent.yaml": `name: a
+model: {provider: offline, name: m}
+instructions: {inline: Help.}
+observability: {enabled: true}
+evaluations:
+  metrics: [{metric: contains}]
+  optimizer: {loss: {contains: 1}}
+deployment:
+  registry: {url: r.example.com, repository: a}
+  target: {provider: aws, aws: {region: eu-central-1}}
+execution: {file_timeout: 9, download_timeout: 9, cache_enabled: true, cache_dir: c, llm_timeout: 9}
+openai: {max_concurrent_sessions: 2, session_memory_estimate_mib: 90}
+`})
+	load := func(offline bool) []string {
+		_, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir}, Offline: offline})
+		return codes(problems)
+	}
+	want := []string{
+		"warning unsupported observability.enabled", "warning unsupported evaluations.optimizer", "warning unsupported deployment",
+		"warning unsupported execution.file_timeout", "warning unsupported execution.download_timeout",
+		"warning unsupported execution.cache_enabled", "warning unsupported execution.cache_dir",
+		"warning unsupported openai.max_concurrent_sessions", "warning unsupported openai.session_memory_estimate_mib",
+	}
+	if got := load(false); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := load(true); len(got) > 0 {
+		t.Errorf("with --offline: %q", got)
+	}
+}
+
+func TestTelemetryThatIsOffIsNoMatter(t *testing.T) {
+	dir := folder(t, map[string]string{"agent.yaml": "name: a\nmodel: {provider: offline, name: m}\ninstructions: {inline: Help.}\nobservability: {enabled: false}\n"})
+	if _, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir}}); len(problems) > 0 {
+		t.Error(problems)
+	}
+}
