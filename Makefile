@@ -29,7 +29,7 @@ test-race: ## the same under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: test-peers
-test-peers: peer-bm25 peer-textmetrics ## against independent implementations from pinned packages
+test-peers: peer-bm25 peer-textmetrics peer-html ## against independent implementations from pinned packages
 
 .PHONY: peer-bm25
 peer-bm25: ## the recorded BM25 scores, computed again by the package they came from
@@ -39,6 +39,10 @@ peer-bm25: ## the recorded BM25 scores, computed again by the package they came 
 .PHONY: peer-textmetrics
 peer-textmetrics:
 	./bench/peers/textmetrics.sh '$(HOLODECK_CACHE)'
+
+.PHONY: peer-html
+peer-html: ## the HTML report, used in headless Chromium; screenshots in the cache folder
+	./bench/peers/html.sh '$(HOLODECK_CACHE)'
 
 .PHONY: lint
 lint: $(TOOLS)/staticcheck-v0.8.2 lint-format lint-vet cross-vet lint-pins ## form, vet, staticcheck, imports, pins

@@ -154,6 +154,7 @@ type pageTurn struct {
 	Answer     string       `json:"answer"`
 	Structured string       `json:"structured,omitempty"`
 	Truth      *string      `json:"truth,omitempty"`
+	Why        []string     `json:"why,omitempty"` // it failed: all of errors, checks and metrics that did
 	Errors     []string     `json:"errors,omitempty"`
 	Checks     []pageCheck  `json:"checks,omitempty"`
 	Metrics    []pageMetric `json:"metrics,omitempty"`
@@ -221,6 +222,9 @@ func newPageTurn(t *runs.Turn) pageTurn {
 	}
 	if t.StopReason != "end" {
 		out.Stop = string(t.StopReason)
+	}
+	for _, why := range reasons(t) {
+		out.Why = append(out.Why, shown(why))
 	}
 	for _, text := range t.RetrievalContext {
 		out.Context = append(out.Context, shown(text))

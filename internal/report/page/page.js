@@ -309,14 +309,6 @@
     const score = scored ? [m.score.toFixed(2), bar(m.score, m.threshold)] : [m.status];
     return checkNode(status, m.name, m.kind, score, m.reason);
   }
-  function turnReasons(turn) {
-    return [
-      ...(turn.errors || []),
-      ...(turn.checks || []).filter((c) => !c.passed).map((c) => c.title + ": " + c.reason),
-      ...(turn.metrics || []).filter((m) => m.failed).map((m) =>
-        m.name + ": " + (m.status === "fail" && m.score !== undefined ? m.score.toFixed(2) : m.status) + (m.reason ? ", " + m.reason : "")),
-    ];
-  }
   function turnNode(turn, title, onPaper) {
     const nodes = [];
     if (title) nodes.push(el("h3", null, title, turn.status !== "passed" && pill(turn.status), el("span", null, took(turn.ms))));
@@ -348,7 +340,7 @@
     if (c.id) facts.push(c.id);
     if (c.where) facts.push(c.where);
     const many = c.turns.length > 1;
-    const reasons = c.turns.flatMap((turn, n) => turnReasons(turn).map((why) => (many ? "turn " + (n + 1) + ": " : "") + why));
+    const reasons = c.turns.flatMap((turn, n) => (turn.why || []).map((why) => (many ? "turn " + (n + 1) + ": " : "") + why));
     return [
       el("header", null,
         el("h2", { tabindex: "-1" }, row.title + attempt(row)),
