@@ -67,7 +67,8 @@ type Outcome struct {
 	Reason string
 	// Retries is how often the metric was tried again after an error.
 	Retries int
-	// Elapsed is how long it took.
+	// Elapsed is how long it took, waiting for a place not counted; EvaluateAll
+	// sets it.
 	Elapsed time.Duration
 }
 
@@ -106,8 +107,6 @@ type Options struct {
 	// Offline says that there is no judge and that a metric which cannot be
 	// computed does not count.
 	Offline bool
-	// Now tells the time; nil means time.Now.
-	Now func() time.Time
 }
 
 // Metric is one entry of a metric list, ready to score answers. Two entries of
@@ -121,7 +120,6 @@ type Metric struct {
 	informs   bool // no threshold, and no verdict of its own: the score decides nothing
 	retries   int
 	timeout   time.Duration // 0: none
-	now       func() time.Time
 
 	scorer      scorer // nil when unavailable
 	unavailable string // why the metric cannot be computed here
@@ -162,10 +160,6 @@ func newMetric(entry config.Metric, opts Options) (*Metric, error) {
 		kind:          base.Type,
 		ignoreMissing: base.OnMissing == onEventIgnore,
 		ignoreError:   ignoresError(base),
-		now:           opts.Now,
-	}
-	if m.now == nil {
-		m.now = time.Now
 	}
 	switch entry := entry.(type) {
 	case *config.StandardMetric:
@@ -237,22 +231,37 @@ func ignoresError(base *config.MetricBase) bool {
 	return base.Wrote("fail_on_error") && !base.FailOnError
 }
 
+// Conditions are what metrics that work side by side share.
+type Conditions struct {
+	// Slots bounds how many metrics work at once, in all: each takes a place in
+	// it. nil is no bound.
+	Slots chan struct{}
+	// Clock returns what tells the time to the i-th metric; nil means time.Now
+	// for all of them.
+	Clock func(i int) func() time.Time
+}
+
 // EvaluateAll scores an answer by every metric, all at once, and returns the
-// outcomes in the order of the metrics. Each metric takes a place in slots while
-// it works, so that slots bounds how many do in all; nil is no bound.
-func EvaluateAll(ctx context.Context, metrics []*Metric, in Input, slots chan struct{}) []Outcome {
+// outcomes in the order of the metrics.
+func EvaluateAll(ctx context.Context, metrics []*Metric, in Input, c Conditions) []Outcome {
 	out := make([]Outcome, len(metrics))
 	evaluate := func(i int) {
-		if slots != nil {
+		if c.Slots != nil {
 			select {
-			case slots <- struct{}{}:
-				defer func() { <-slots }()
+			case c.Slots <- struct{}{}:
+				defer func() { <-c.Slots }()
 			case <-ctx.Done():
 				out[i] = metrics[i].failed(context.Cause(ctx))
 				return
 			}
 		}
+		now := time.Now
+		if c.Clock != nil {
+			now = c.Clock(i)
+		}
+		start := now()
 		out[i] = metrics[i].Evaluate(ctx, in)
+		out[i].Elapsed = now().Sub(start)
 	}
 	var others sync.WaitGroup
 	for i := 1; i < len(metrics); i++ {
@@ -266,15 +275,8 @@ func EvaluateAll(ctx context.Context, metrics []*Metric, in Input, slots chan st
 }
 
 // Evaluate scores an answer. It never fails: what goes wrong is the Outcome's
-// status and reason.
+// status and reason. It does not tell how long it took.
 func (m *Metric) Evaluate(ctx context.Context, in Input) Outcome {
-	start := m.now()
-	out := m.evaluate(ctx, in)
-	out.Elapsed = m.now().Sub(start)
-	return out
-}
-
-func (m *Metric) evaluate(ctx context.Context, in Input) Outcome {
 	switch {
 	case m.needs.groundTruth && in.GroundTruth == nil:
 		return m.notApplicable("the case has no ground_truth")

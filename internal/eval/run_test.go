@@ -18,7 +18,7 @@ func (f scored) score(ctx context.Context, _ sample) (score, error) { return f(c
 
 // fake returns a metric whose scores come from f.
 func fake(f scored) *Metric {
-	return &Metric{name: "fake", scorer: f, now: time.Now}
+	return &Metric{name: "fake", scorer: f}
 }
 
 func TestAScoreThatIsNoneIsAnError(t *testing.T) {
@@ -78,7 +78,7 @@ func TestTimeoutMS(t *testing.T) {
 			return score{}, ctx.Err()
 		})
 		m.timeout = 250 * time.Millisecond
-		out := m.Evaluate(context.Background(), Input{Answer: "x"})
+		out := EvaluateAll(context.Background(), []*Metric{m}, Input{Answer: "x"}, Conditions{})[0]
 		if out.Status != Error || out.Reason != "it took longer than 250 ms (timeout_ms)" || out.Elapsed != 250*time.Millisecond {
 			t.Errorf("got %+v", out)
 		}
@@ -110,12 +110,12 @@ func TestMetricsRunSideBySide(t *testing.T) {
 			return score{value: float64(i) / n}, nil
 		}))
 	}
-	for i, out := range EvaluateAll(context.Background(), metrics, Input{Answer: "x"}, nil) {
+	for i, out := range EvaluateAll(context.Background(), metrics, Input{Answer: "x"}, Conditions{}) {
 		if *out.Score != float64(i)/n {
 			t.Errorf("outcome %d is that of another metric: %v", i, *out.Score)
 		}
 	}
-	if out := EvaluateAll(context.Background(), nil, Input{}, nil); len(out) != 0 {
+	if out := EvaluateAll(context.Background(), nil, Input{}, Conditions{}); len(out) != 0 {
 		t.Errorf("no metrics have %d outcomes", len(out))
 	}
 }
@@ -142,7 +142,7 @@ func TestSlotsBoundHowManyWork(t *testing.T) {
 			}))
 		}
 		start := time.Now()
-		EvaluateAll(context.Background(), metrics, Input{Answer: "x"}, slots)
+		EvaluateAll(context.Background(), metrics, Input{Answer: "x"}, Conditions{Slots: slots})
 		if most != 2 || time.Since(start) != 4*time.Second {
 			t.Errorf("%d worked at once and all took %s; want 2, and 4s", most, time.Since(start))
 		}
@@ -154,7 +154,7 @@ func TestACancelledRunLeavesNoMetricWaiting(t *testing.T) {
 	cancel()
 	slots := make(chan struct{}, 1)
 	slots <- struct{}{} // all places are taken
-	out := EvaluateAll(ctx, []*Metric{fake(nil), fake(nil)}, Input{Answer: "x"}, slots)
+	out := EvaluateAll(ctx, []*Metric{fake(nil), fake(nil)}, Input{Answer: "x"}, Conditions{Slots: slots})
 	if out[0].Status != Error || out[1].Status != Error {
 		t.Errorf("got %+v", out)
 	}

@@ -116,8 +116,8 @@ type ToolCall struct {
 type ToolCheck struct {
 	// Rule is the key that demands it.
 	Rule ToolRule `json:"rule,omitempty"`
-	// Expected is the entry of expected_tools. Under the other rules it is a
-	// name, or nothing but its zero value.
+	// Expected is the entry of expected_tools. Under the other rules it is but a
+	// name: of the forbidden tool, or the value of the rule.
 	Expected config.ExpectedTool `json:"expected"`
 	Matched  bool                `json:"matched"`
 	// Call is the index in ToolCalls of the first call that satisfied the
@@ -144,7 +144,7 @@ func (c ToolCheck) Title() string {
 	case RuleForbidden:
 		return "forbidden tool " + c.Expected.Name
 	case RuleMaxCalls, RuleOrder:
-		return string(c.Rule)
+		return strings.TrimSpace(string(c.Rule) + " " + c.Expected.Name)
 	}
 	return "expected tool " + c.Expected.Name
 }

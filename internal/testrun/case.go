@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
@@ -13,42 +14,47 @@ import (
 	"github.com/holodeck-go/holodeck/internal/runs"
 )
 
-// title returns what a case is called while it runs.
-func (r *runner) title(tc *config.TestCase) string {
-	title := ""
-	switch {
-	case tc.Name != nil:
-		title = *tc.Name
-	case tc.Input != nil:
-		title = runs.Title(*tc.Input)
-	case len(tc.Turns) > 0:
-		title = runs.Title(tc.Turns[0].Input)
+// label returns what an attempt is called while it runs.
+func (a attempt) label() string {
+	if a.repeats > 1 {
+		return fmt.Sprintf("%s (%d of %d)", a.title(), a.number, a.repeats)
 	}
-	return r.agent.Redactor.String(title)
+	return a.title()
 }
 
 // maxSessionErrors is after how many failures of the runtime in a row the rest
 // of a conversation is given up.
 const maxSessionErrors = 2
 
-// runCase runs a case and judges it. The error says why there is no result: ctx
-// was cancelled, or the agent cannot be opened at all. What goes wrong in the
-// case itself is part of the result.
-func (r *runner) runCase(ctx context.Context, index int, tc *config.TestCase) (*runs.Case, error) {
-	id := sessionID(index)
+// errCaseTime is why the context of a conversation ends whose time is over.
+var errCaseTime = errors.New("timeout_s is over")
+
+// runCase makes an attempt at a case and judges it. The error says why there is
+// no result: ctx was cancelled, or the agent cannot be opened at all. What goes
+// wrong in the case itself is part of the result.
+func (r *runner) runCase(ctx context.Context, a attempt) (*runs.Case, error) {
+	id := a.session()
 	r = r.in(id)
-	c := &runs.Case{Index: index, Pos: tc.Pos(), Conversation: len(tc.Turns) > 0, Started: r.env.Now()}
-	if tc.Name != nil {
-		c.Name = *tc.Name
+	tc := a.tc
+	c := &runs.Case{
+		Index: a.index, ID: a.id, Name: a.name, Tags: tc.Tags, Pos: tc.Pos(),
+		Attempt: a.number, Repeats: a.repeats, PassRule: tc.PassRule,
+		Conversation: len(tc.Turns) > 0, Started: r.env.Now(),
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	turns := turnsOf(tc)
-	session, err := r.backend.NewSession(ctx, agent.SessionOptions{ID: id, Mode: agent.ModeTest})
+	talk, cancel := conversationTime(ctx, tc)
+	defer cancel()
+	opts := agent.SessionOptions{ID: id, Mode: agent.ModeTest}
+	if tc.MaxCostUSD != nil {
+		opts.Limits.MaxCostUSD = *tc.MaxCostUSD
+	}
+	session, err := r.backend.NewSession(talk, opts)
 	switch {
 	case err == nil:
-		if err := r.converse(ctx, session, c, tc, turns); err != nil {
+		if err := r.converse(ctx, talk, session, c, tc, turns); err != nil {
 			return nil, err
 		}
 	case ctx.Err() != nil:
@@ -64,16 +70,29 @@ func (r *runner) runCase(ctx context.Context, index int, tc *config.TestCase) (*
 	return c, nil
 }
 
-// sessionID names the session of a case: the same in every run, since a record
+// session names the session of an attempt: the same in every run, since a record
 // of the run is found again by it.
-func sessionID(index int) string { return fmt.Sprintf("case-%d", index+1) }
+func (a attempt) session() string {
+	if a.number > 1 {
+		return fmt.Sprintf("case-%d-%d", a.index+1, a.number)
+	}
+	return fmt.Sprintf("case-%d", a.index+1)
+}
 
-// in returns the runner for a case, whose times come from the scope of its
+// in returns the runner for an attempt, whose times come from the scope of its
 // session and so do not depend on the cases beside it.
 func (r *runner) in(session string) *runner {
 	scoped := *r
 	scoped.env = r.env.Scope(session)
 	return &scoped
+}
+
+// conversationTime bounds what the agent may take over all turns of a case.
+func conversationTime(ctx context.Context, tc *config.TestCase) (context.Context, context.CancelFunc) {
+	if tc.TimeoutS == nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, time.Duration(*tc.TimeoutS*float64(time.Second)), errCaseTime)
 }
 
 // turnsOf returns the turns of a case; a single input is one turn.
@@ -93,20 +112,28 @@ func turnsOf(tc *config.TestCase) []config.Turn {
 	return []config.Turn{turn}
 }
 
-// converse sends the turns and closes the session. The error is ctx's.
-func (r *runner) converse(ctx context.Context, session agent.Session, c *runs.Case, tc *config.TestCase, turns []config.Turn) error {
+// converse sends the turns, each judged while the next is under way, and closes
+// the session. The agent works under talk, which ends no later than ctx. The
+// error is ctx's.
+func (r *runner) converse(ctx, talk context.Context, session agent.Session, c *runs.Case, tc *config.TestCase, turns []config.Turn) error {
 	defer func() {
 		if err := session.Close(); err != nil {
 			r.env.Log.Warn("close session of test case", "case", c.Index, "error", err)
 		}
 	}()
-	sessionErrors := 0
+	var (
+		done          = make([]runs.Turn, len(turns)) // judged in place
+		judges        sync.WaitGroup
+		spent         spending
+		sessionErrors int
+		giveUpReason  string
+	)
+	defer judges.Wait() // also when the case is given up
+	ran := 0
 	for i := range turns {
-		if sessionErrors == maxSessionErrors {
-			c.Turns = giveUp(c.Turns, turns[i:], "not run: the runtime failed in the two turns before")
-			return nil
-		}
-		t, err := r.runTurn(ctx, session, &turns[i])
+		t := &done[i]
+		err := r.runTurn(talk, session, tc, &turns[i], t)
+		ran++
 		if ctx.Err() != nil && err != nil {
 			return ctx.Err()
 		}
@@ -115,10 +142,48 @@ func (r *runner) converse(ctx context.Context, session agent.Session, c *runs.Ca
 		} else {
 			sessionErrors = 0
 		}
-		r.judge(ctx, t, tc, &turns[i])
-		c.Turns = append(c.Turns, *t)
+		j := judgement{tc: tc, turn: &turns[i], number: i + 1, callsBefore: spent.calls, last: i == len(turns)-1}
+		tooDear := spent.add(t, tc.MaxCostUSD)
+		switch {
+		case tooDear != "":
+			t.Errors = append(t.Errors, tooDear)
+			giveUpReason = "not run: the cost of the case is limited (max_cost_usd)"
+		case context.Cause(talk) == errCaseTime:
+			giveUpReason = fmt.Sprintf("not run: the %v seconds of the case were over (timeout_s)", *tc.TimeoutS)
+		case sessionErrors == maxSessionErrors:
+			giveUpReason = "not run: the runtime failed in the two turns before"
+		}
+		if j.last = j.last || giveUpReason != ""; j.last {
+			r.judge(ctx, t, j)
+			break
+		}
+		judges.Go(func() { r.judge(ctx, t, j) })
 	}
-	return nil
+	judges.Wait()
+	c.Turns = giveUp(done[:ran:ran], turns[ran:], giveUpReason)
+	return ctx.Err()
+}
+
+// spending is what the turns of a case have used so far.
+type spending struct {
+	calls   int
+	costUSD float64
+}
+
+// add counts a turn. It says why the case may not go on, or returns "".
+func (s *spending) add(t *runs.Turn, maxCostUSD *float64) string {
+	s.calls += len(t.ToolCalls)
+	if t.CostUSD != nil {
+		s.costUSD += *t.CostUSD
+	}
+	switch {
+	case maxCostUSD == nil:
+	case t.CostUSD == nil && t.Usage != nil:
+		return "max_cost_usd cannot be kept, since the price of the model is not known; remove it, or give the price"
+	case s.costUSD > *maxCostUSD:
+		return fmt.Sprintf("the model calls cost %.6g USD, more than max_cost_usd, %v", s.costUSD, *maxCostUSD)
+	}
+	return ""
 }
 
 // giveUp appends turns that were not run, and why.
@@ -131,16 +196,16 @@ func giveUp(done []runs.Turn, rest []config.Turn, reason string) []runs.Turn {
 	return done
 }
 
-// runTurn sends one turn and records what came of it; nothing is judged yet.
-// The error is the runtime's, and is recorded as well.
-func (r *runner) runTurn(ctx context.Context, session agent.Session, turn *config.Turn) (*runs.Turn, error) {
-	t := &runs.Turn{Input: turn.Input, GroundTruth: turn.GroundTruth}
+// runTurn sends one turn and records in t what came of it; nothing is judged
+// yet. The error is the runtime's, and is recorded as well.
+func (r *runner) runTurn(talk context.Context, session agent.Session, tc *config.TestCase, turn *config.Turn, t *runs.Turn) error {
+	*t = runs.Turn{Input: turn.Input, GroundTruth: turn.GroundTruth, RetrievalContext: turn.RetrievalContext}
 	message, ok := r.compose(t, turn)
 	if !ok {
-		return t, nil
+		return nil
 	}
 	start := r.env.Now()
-	ctx, cancel, bound := r.deadline(ctx)
+	ctx, cancel, bound := r.deadline(talk)
 	defer cancel()
 	ends := map[string]agent.ToolCallFinished{}
 	result, err := agent.Collect(watch(session.Send(ctx, message), ends))
@@ -161,12 +226,14 @@ func (r *runner) runTurn(ctx context.Context, session agent.Session, turn *confi
 		})
 	}
 	switch {
+	case err != nil && context.Cause(talk) == errCaseTime:
+		t.Errors = append(t.Errors, fmt.Sprintf("timeout: the case took longer than %v seconds (timeout_s)", *tc.TimeoutS))
 	case err != nil:
 		t.Errors = append(t.Errors, describeError(err, bound))
 	case result.IsError:
 		t.Errors = append(t.Errors, fmt.Sprintf("the turn ended early (%s): %s", result.StopReason, result.ErrorReason))
 	}
-	return t, err
+	return err
 }
 
 // watch keeps the end of every tool call that passes by, under its call id.

@@ -7,69 +7,74 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/runs"
 )
 
-// ahead is how many cases a run may be ahead of the first that has not
+// ahead is how many attempts a run may be ahead of the first that has not
 // finished. It bounds what is held for the sake of order.
 const ahead = 256
 
-// schedule hands cases to workers and results to their takers. Its fields
+// schedule hands attempts to workers and results to their takers. Its fields
 // belong to the goroutine that calls run; the workers read runner.
 type schedule struct {
 	runner   *runner
-	cases    config.Cases
-	total    int // how many of them run
+	plan     *Plan
 	parallel int
+	failFast bool
 	progress Progress
 	earlier  func(index, attempt int) (*runs.Case, error)
 	finished func(*runs.Case)
 	results  func(*runs.Case) error
 
-	early   map[int]*runs.Case // finished before a case that stands before them
-	next    int                // index of the case that is handed on next
+	early   map[int]*runs.Case // finished before an attempt that comes before them
+	next    int                // number of the attempt that is handed on next
+	seen    runs.Summary       // what has finished, in the order in which it did
+	stopped bool               // by failFast
 	summary runs.Summary
 }
 
-// job is a case for a worker.
+// job is an attempt for a worker, and its number in the plan.
 type job struct {
-	index int
-	tc    *config.TestCase
+	number  int
+	attempt attempt
 }
 
-// finished is what a worker reports of a case: its result, or why there is none.
+// finished is what a worker reports of a job: its result, or why there is none.
 type finished struct {
+	number int
 	result *runs.Case
 	err    error
 }
 
-// run returns when every worker has ended. The error is why cases were left
+// run returns when every worker has ended. The error is why attempts were left
 // out: the cause of ctx, or what ended the run.
 func (s *schedule) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	jobs := make(chan job)
 	done := s.startWorkers(ctx, jobs)
-	next, release := iter.Pull2(s.cases.All())
+	pull, release := iter.Pull(s.plan.attempts())
 	defer release()
-	index, tc, more := next()
-	for more && index < s.total && ctx.Err() == nil {
+	number := 0
+	a, more := pull()
+	for more && !s.stopped && ctx.Err() == nil {
 		var offer chan<- job // nil, which is never ready, while the run is too far ahead
-		if index < s.next+ahead {
-			if c := s.resumed(index, stop); c != nil {
-				s.put(c, stop)
-				index, tc, more = next()
+		if number < s.next+ahead {
+			if c := s.resumed(a, stop); c != nil {
+				s.put(number, c, stop)
+				number++
+				a, more = pull()
 				continue
 			}
 			offer = jobs
 		}
 		select {
-		case offer <- job{index, tc}:
+		case offer <- job{number, a}:
 			if s.progress != nil {
-				s.progress.CaseStarted(index, s.runner.title(tc))
+				s.progress.CaseStarted(number, a.label())
 			}
-			index, tc, more = next()
+			number++
+			a, more = pull()
 		case f := <-done:
 			s.take(f, stop)
 		case <-ctx.Done():
@@ -79,8 +84,11 @@ func (s *schedule) run(ctx context.Context) error {
 	for f := range done {
 		s.take(f, stop)
 	}
-	for _, index := range slices.Sorted(maps.Keys(s.early)) { // those behind a case that was given up
-		s.handOn(s.early[index], stop)
+	for _, number := range slices.Sorted(maps.Keys(s.early)) { // those behind one that was given up
+		s.handOn(s.early[number], stop)
+	}
+	if s.stopped && s.summary.Attempts.Finished() < s.summary.Attempts.Total {
+		s.summary.Stopped = "a case failed, and the run was to end with the first (--fail-fast)"
 	}
 	return context.Cause(ctx)
 }
@@ -93,8 +101,8 @@ func (s *schedule) startWorkers(ctx context.Context, jobs <-chan job) <-chan fin
 	for range s.parallel {
 		workers.Go(func() {
 			for j := range jobs {
-				c, err := s.runner.runCase(ctx, j.index, j.tc)
-				done <- finished{c, err}
+				c, err := s.runner.runCase(ctx, j.attempt)
+				done <- finished{j.number, c, err}
 			}
 		})
 	}
@@ -105,12 +113,12 @@ func (s *schedule) startWorkers(ctx context.Context, jobs <-chan job) <-chan fin
 	return done
 }
 
-// resumed returns what an earlier part of the run has of a case, or nil.
-func (s *schedule) resumed(index int, stop context.CancelCauseFunc) *runs.Case {
+// resumed returns what an earlier part of the run has of an attempt, or nil.
+func (s *schedule) resumed(a attempt, stop context.CancelCauseFunc) *runs.Case {
 	if s.earlier == nil {
 		return nil
 	}
-	c, err := s.earlier(index, 1)
+	c, err := s.earlier(a.index, a.number)
 	if err != nil {
 		stop(err)
 		return nil
@@ -118,7 +126,7 @@ func (s *schedule) resumed(index int, stop context.CancelCauseFunc) *runs.Case {
 	return c
 }
 
-// take tells of a finished case and shows it.
+// take tells of a finished attempt and shows it.
 func (s *schedule) take(f finished, stop context.CancelCauseFunc) {
 	if f.err != nil {
 		stop(f.err)
@@ -130,12 +138,16 @@ func (s *schedule) take(f finished, stop context.CancelCauseFunc) {
 	if s.progress != nil {
 		s.progress.CaseFinished(f.result)
 	}
-	s.put(f.result, stop)
+	s.put(f.number, f.result, stop)
 }
 
-// put hands on the cases whose turn has come with c.
-func (s *schedule) put(c *runs.Case, stop context.CancelCauseFunc) {
-	s.early[c.Index] = c
+// put hands on the attempts whose turn has come with c.
+func (s *schedule) put(number int, c *runs.Case, stop context.CancelCauseFunc) {
+	if s.failFast {
+		verdict, last := s.seen.Add(c)
+		s.stopped = s.stopped || last && verdict == runs.Failed
+	}
+	s.early[number] = c
 	for c := s.early[s.next]; c != nil; c = s.early[s.next] {
 		delete(s.early, s.next)
 		s.next++
@@ -143,8 +155,9 @@ func (s *schedule) put(c *runs.Case, stop context.CancelCauseFunc) {
 	}
 }
 
-// handOn counts a case and gives it to the results, until they fail. Counting in
-// the order of the file keeps sums of fractions the same in every run.
+// handOn counts an attempt and gives it to the results, until they fail.
+// Counting in the order of the file keeps sums of fractions the same in every
+// run.
 func (s *schedule) handOn(c *runs.Case, stop context.CancelCauseFunc) {
 	s.summary.Add(c)
 	if s.results == nil {

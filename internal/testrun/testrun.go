@@ -15,8 +15,15 @@ import (
 type Options struct {
 	// Parallel is how many cases run at once; 0 means what the agent file says.
 	Parallel int
-	// Limit is how many cases run, the first ones; 0 means all.
+	// Limit is how many cases run, the first ones, where there is no Plan; 0 means
+	// all.
 	Limit int
+	// Plan says what runs; nil means every case of the agent, as often as it
+	// says. It is one of NewPlan for the same agent.
+	Plan *Plan
+	// FailFast says that no further case starts once one has failed. Those under
+	// way are finished.
+	FailFast bool
 	// Progress is told of cases as they start and finish; nil means nobody.
 	Progress Progress
 	// Earlier returns what an earlier part of the run has of an attempt, counted
@@ -32,7 +39,7 @@ type Options struct {
 	Results func(*runs.Case) error
 }
 
-// Progress is told how a run goes. Its methods are called from one goroutine
+// Progress is told how a run goes, attempt by attempt. Its methods are called from one goroutine
 // and never after Run returned. They must not keep the case.
 type Progress interface {
 	CaseStarted(index int, title string)
@@ -51,26 +58,29 @@ func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, o
 	if err != nil {
 		return runs.Summary{}, err
 	}
-	total := a.TestCases.Len()
-	if opts.Limit > 0 {
-		total = min(total, opts.Limit)
+	plan := opts.Plan
+	if plan == nil {
+		if plan, err = NewPlan(a, Selection{Limit: opts.Limit}); err != nil {
+			return runs.Summary{}, err
+		}
 	}
 	parallel := opts.Parallel
 	if parallel <= 0 {
 		parallel = max(1, a.Execution.ParallelTestCases)
 	}
+	r.slots = make(chan struct{}, metricsAtOnce*parallel)
 	start := env.Now()
 	s := schedule{
 		runner:   r,
-		cases:    a.TestCases,
-		total:    total,
-		parallel: min(parallel, max(1, total)),
+		plan:     plan,
+		parallel: min(parallel, max(1, plan.Attempts)),
+		failFast: opts.FailFast,
 		progress: opts.Progress,
 		earlier:  opts.Earlier,
 		finished: opts.Finished,
 		results:  opts.Results,
 		early:    map[int]*runs.Case{},
-		summary:  runs.Summary{Total: total},
+		summary:  runs.Summary{Total: plan.Cases, Attempts: runs.Attempts{Total: plan.Attempts}},
 	}
 	err = s.run(ctx)
 	s.summary.Elapsed = env.Now().Sub(start)
@@ -86,7 +96,12 @@ type runner struct {
 	metrics []*eval.Metric // of the agent, for cases that have none of their own
 	search  bool           // the agent has a tool that retrieves
 	eval    eval.Options
+	slots   chan struct{} // one for each metric at work
 }
+
+// metricsAtOnce is how many metrics work at once for each case that runs at
+// once. It bounds those that wait for somebody else.
+const metricsAtOnce = 4
 
 func newRunner(env agent.Env, a *config.Agent, b agent.Backend) (*runner, error) {
 	r := &runner{

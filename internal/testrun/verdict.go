@@ -5,64 +5,68 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/eval"
 	"github.com/holodeck-go/holodeck/internal/runs"
-	"github.com/holodeck-go/holodeck/internal/testrun/toolmatch"
 )
 
-// judge makes the checks of a turn and gives its verdict.
-func (r *runner) judge(ctx context.Context, t *runs.Turn, tc *config.TestCase, turn *config.Turn) {
-	allowEmpty := turn.AllowEmpty || tc.AllowEmpty
+// judgement is what the verdict on a turn depends on beside the turn itself.
+type judgement struct {
+	tc          *config.TestCase
+	turn        *config.Turn
+	number      int  // of the turn, from 1
+	callsBefore int  // tool calls of the turns before
+	last        bool // no turn comes after it
+}
+
+// judge makes the checks of a turn, side by side, and gives its verdict.
+func (r *runner) judge(ctx context.Context, t *runs.Turn, j judgement) {
+	allowEmpty := j.turn.AllowEmpty || j.tc.AllowEmpty
 	if len(t.Errors) == 0 && !allowEmpty && strings.TrimSpace(t.Answer) == "" && len(t.Structured) == 0 {
 		t.Errors = append(t.Errors, "the answer is empty; a case that expects that says allow_empty: true")
 	}
-	t.ToolChecks = r.checkTools(turn.ExpectedTools, t.ToolCalls)
-	metrics, err := r.metricsFor(tc, turn)
+	var tools sync.WaitGroup
+	if len(j.turn.ExpectedTools) > 0 { // a regex may take its time
+		tools.Go(func() { t.ToolChecks = r.checkTools(t.ToolCalls, j) })
+	} else {
+		t.ToolChecks = r.checkTools(t.ToolCalls, j)
+	}
+	metrics, err := r.metricsFor(j.tc, j.turn)
 	if err != nil {
 		t.Errors = append(t.Errors, fmt.Sprintf("evaluations: %v", err))
 	}
 	in := eval.Input{
 		Answer:      t.Answer,
 		Structured:  t.Structured,
-		GroundTruth: turn.GroundTruth,
-		Retrieval:   r.search || len(turn.RetrievalContext) > 0,
+		GroundTruth: j.turn.GroundTruth,
+		Retrieval:   r.search || len(j.turn.RetrievalContext) > 0,
 		AllowEmpty:  allowEmpty,
+		AgentTime:   t.AgentTime,
+		Usage:       t.Usage,
+		CostUSD:     t.CostUSD,
 	}
-	for _, m := range metrics {
-		start := r.env.Now()
-		out := m.Evaluate(ctx, in)
+	for _, out := range eval.EvaluateAll(ctx, metrics, in, eval.Conditions{Slots: r.slots, Clock: r.metricClock(j.number)}) {
 		t.Metrics = append(t.Metrics, runs.Metric{
 			Name: out.Name, Kind: out.Kind, Status: runs.MetricStatus(out.Status), Counts: out.Counts,
-			Score: out.Score, Threshold: out.Threshold, Reason: out.Reason, Elapsed: r.env.Now().Sub(start),
+			Score: out.Score, Threshold: out.Threshold, Reason: out.Reason, Retries: out.Retries, Elapsed: out.Elapsed,
 		})
 	}
+	tools.Wait()
 	t.Status = turnStatus(t)
 }
 
-// checkTools compares what was called with what was expected. It returns nil
-// when the case says nothing of tools.
-func (r *runner) checkTools(expected []config.ExpectedTool, made []runs.ToolCall) []runs.ToolCheck {
-	if expected == nil {
-		return nil
-	}
-	calls := make([]toolmatch.Call, len(made))
-	for i, call := range made {
-		calls[i] = toolmatch.Call{Name: call.Name, Arguments: call.Arguments}
-	}
-	checks := make([]runs.ToolCheck, len(expected))
-	for i, e := range expected {
-		checks[i] = runs.ToolCheck{Expected: e, Call: -1}
-		x, err := toolmatch.Compile(e)
-		if err != nil {
-			checks[i].Reason = err.Error()
-			continue
+// metricClock returns the clocks of the metrics of a turn. Metrics work side by
+// side, so where scopes are told apart each has one of its own.
+func (r *runner) metricClock(turn int) func(int) func() time.Time {
+	return func(i int) func() time.Time {
+		if r.env.Scopes == nil {
+			return r.env.Now
 		}
-		res := x.Check(r.names, calls)
-		checks[i].Matched, checks[i].Call, checks[i].Reason = res.Met, res.Call, res.Reason
+		return r.env.Scope(fmt.Sprintf("turn %d metric %d", turn, i+1)).Now
 	}
-	return checks
 }
 
 // turnStatus gives the verdict on a turn whose checks were made.
