@@ -1,10 +1,13 @@
-// Package report owns how a test run is shown to people: lines as cases finish,
-// a moving line on a terminal, and a summary that begins with the failures. It
-// draws from runs values only, and refuses to run, judge or store anything.
+// Package report owns how a test run is shown: lines as cases finish and a
+// summary that begins with the failures ([Terminal]); files in several forms
+// ([New]), among them a page that needs nothing else; and what GitHub Actions
+// shows ([NewAnnotations], [NewStepSummary]). All of them are a [Writer]. It draws
+// from runs values only, and refuses to run, judge or store anything, and to open
+// files.
 //
-// What comes from an agent or a file is shown without control characters, so
-// that an answer cannot redraw the terminal.
+// What comes from an agent or a file is text in every form: an answer cannot
+// redraw the terminal, become HTML or XML, or be run by a spreadsheet.
 //
-// Of the cases themselves only the first [MaxFailures] failures are kept, as
+// No Writer keeps a case. Of the failures the first [MaxFailures] are kept, as
 // text of bounded length.
 package report
