@@ -30,9 +30,9 @@ func secretName(name string) bool {
 }
 
 // secretKey is secretName for the keys of a file. Keys of ours that hold no
-// secret, whatever their name says, are not.
+// secret, whatever their name says, are not: max_tokens and its like are numbers.
 func secretKey(key string) bool {
-	return key != "output_key" && secretName(key)
+	return key != "output_key" && !strings.HasSuffix(key, "_tokens") && secretName(key)
 }
 
 // minUserToken is the length from which the user part of a URL without a

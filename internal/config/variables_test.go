@@ -187,6 +187,7 @@ func TestShortCredentialsAreMaskedWhereTheyStand(t *testing.T) {
 func TestOrdinaryValuesAreNotTakenForSecrets(t *testing.T) {
 	dir := folder(t, map[string]string{"docs/a.md": "text", "agent.yaml": head + `
 google_adk: {output_key: final_answer}
+claude: {extended_thinking: {budget_tokens: 00012345}}
 deployment:
   registry: {url: registry.example.com, repository: a}
   target: {provider: aws, aws: {region: eu-central-1}}
@@ -194,7 +195,7 @@ deployment:
 tools: [{type: vectorstore, name: kb, description: d, source: docs, keywords_note: x}]
 `})
 	agent, _ := load(t, dir, config.Options{Environ: []string{"KEYBOARD=international"}})
-	const text = "The final_answer for production with an international keyboard at postgres://localhost."
+	const text = "The 00012345 final_answer for production with an international keyboard at postgres://localhost."
 	if got := agent.Redactor.String(text); got != text {
 		t.Errorf("redacted to %q", got)
 	}
