@@ -54,9 +54,10 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) && enable
 type app struct {
 	Process
 	env     agent.Env
-	verbose int  // how often -v was given
-	quiet   bool // -q
-	started bool // flags and arguments were accepted
+	args    []string // the command line, without the name of the program
+	verbose int      // how often -v was given
+	quiet   bool     // -q
+	started bool     // flags and arguments were accepted
 	masked  *maskedWriter
 }
 
@@ -95,7 +96,7 @@ func Main(args []string, p Process) int {
 func run(ctx context.Context, args []string, p Process) int {
 	masked := &maskedWriter{w: p.Stderr}
 	p.Stderr = masked
-	a := &app{Process: p, masked: masked}
+	a := &app{Process: p, masked: masked, args: args}
 	level := new(slog.LevelVar)
 	a.env = agent.SystemEnv(slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: level})))
 	root := newRootCmd(a, level)

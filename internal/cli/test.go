@@ -22,7 +22,14 @@ type testOptions struct {
 	open   openOptions
 	output []string // files
 	format string   // of the only one of them, or empty
-	limit  int      // 0: all cases
+	selection
+	resume string // a run, or empty
+	noSave bool
+}
+
+// selection says which cases run. Its JSON form is in the journal of the run.
+type selection struct {
+	Limit int `json:"limit,omitempty"` // 0: all cases
 }
 
 func newTestCmd(a *app) *cobra.Command {
@@ -57,8 +64,11 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 			if len(args) == 1 {
 				path = args[0]
 			}
-			if cmd.Flags().Changed("limit") && opts.limit < 1 {
-				return &usageError{fmt.Errorf("--limit is %d; give the number of cases to run", opts.limit)}
+			if cmd.Flags().Changed("limit") && opts.Limit < 1 {
+				return &usageError{fmt.Errorf("--limit is %d; give the number of cases to run", opts.Limit)}
+			}
+			if err := checkResume(cmd, opts); err != nil {
+				return err
 			}
 			if err := opts.open.checkTape(); err != nil {
 				return err
@@ -76,7 +86,10 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 	cmd.Flags().StringVar(&opts.format, "format", "", "the `format` of the one --output, whatever its ending: "+strings.Join(report.FormatNames(), ", "))
 	cmd.Flags().IntVar(&timeout, "timeout", 0, "`seconds` a model call, and a turn, may take")
 	cmd.Flags().IntVar(&parallel, "parallel-test-cases", 0, "how many cases run at once")
-	cmd.Flags().IntVarP(&opts.limit, "limit", "n", 0, "run the first so many cases")
+	cmd.Flags().IntVarP(&opts.Limit, "limit", "n", 0, "run the first so many cases")
+	cmd.Flags().StringVar(&opts.resume, "resume", "", "go on with a `RUN` that was interrupted, and repeat nothing; without a value, the newest that is not finished")
+	cmd.Flags().Lookup("resume").NoOptDefVal = unfinished
+	cmd.Flags().BoolVar(&opts.noSave, "no-save", false, "keep no results")
 	cmd.Flags().BoolVar(&opts.open.offline, "offline", false, "run without any account: the built-in model and a local index stand in")
 	cmd.Flags().BoolVarP(&opts.open.forceIngest, "force-ingest", "f", false, "index the sources of search tools anew")
 	opts.open.tape.addFlags(cmd, "test")
@@ -89,9 +102,20 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 	if err != nil {
 		return err
 	}
+	var resumed *resumedRun
+	if opts.resume != "" {
+		if resumed, err = a.resume(path, &opts); err != nil {
+			return err
+		}
+	}
 	loaded, err := a.loadAgent(path, opts.open)
 	if err != nil {
 		return err
+	}
+	if resumed != nil {
+		if err := checkUnchanged("--resume", resumed.header, resumed.stored.Name, loaded, versionNumber(a.Version)); err != nil {
+			return err
+		}
 	}
 	if loaded.TestCases.Len() == 0 {
 		_, err := fmt.Fprintf(a.Stdout, "%s has no test cases; add them under test_cases\n", loaded.File)
@@ -107,12 +131,12 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 	}
 	defer func() { err = afterwards(err, opened.Close()) }()
 	total := loaded.TestCases.Len()
-	if opts.limit > 0 && opts.limit < total {
-		a.tell("running the first %d of %d cases (--limit)", opts.limit, total)
-		total = opts.limit
+	if opts.Limit > 0 && opts.Limit < total {
+		a.tell("running the first %d of %d cases (--limit)", opts.Limit, total)
+		total = opts.Limit
 	}
 
-	t := &testRun{app: a, opened: opened, limit: opts.limit, total: total}
+	t := &testRun{app: a, opened: opened, selection: opts.selection, total: total, resumed: resumed, noSave: opts.noSave}
 	err = t.run(ctx, files)
 	if opts.open.offline && !a.quiet {
 		err = errors.Join(err, printLeftOut(a.Stderr, loaded.LeftOut))
@@ -121,6 +145,24 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 		return err
 	}
 	return testStatus(t.summary)
+}
+
+// checkResume refuses flags that do not go together with --resume.
+func checkResume(cmd *cobra.Command, opts testOptions) error {
+	if opts.resume == "" {
+		return nil
+	}
+	for _, other := range []struct{ flag, why string }{
+		{"limit", "a run goes on with the cases it began with"},
+		{"no-save", "what a run goes on with is kept"},
+		{"record", "a record is of a whole run"},
+		{"replay", "a record is of a whole run"},
+	} {
+		if cmd.Flags().Changed(other.flag) {
+			return &usageError{fmt.Errorf("--resume and --%s do not go together: %s", other.flag, other.why)}
+		}
+	}
+	return nil
 }
 
 // testStatus returns the exit status of a run that came to its end.
@@ -143,10 +185,13 @@ func (a *app) tell(format string, args ...any) {
 
 // testRun is a run of test cases under way.
 type testRun struct {
-	app     *app
-	opened  *openedAgent
-	limit   int
+	app    *app
+	opened *openedAgent
+	selection
 	total   int
+	resumed *resumedRun // nil for a new run
+	noSave  bool
+	kept    keptRun
 	summary runs.Summary
 }
 
@@ -160,35 +205,43 @@ func (t *testRun) run(ctx context.Context, files []reportFile) (err error) {
 	}
 	defer func() { err = errors.Join(err, reports.Close()) }()
 	reports.addGitHub(t.app)
-	screen := t.screen()
 	run := t.describe()
+	if err := t.keep(run); err != nil {
+		return err
+	}
+	screen := t.screen()
 	begun := errors.Join(screen.Begin(run), reports.Begin(run))
 	summary, ended := testrun.Run(ctx, t.opened.env, t.opened.config, t.opened.backend, testrun.Options{
-		Limit:    t.limit,
+		Limit:    t.Limit,
 		Progress: screen,
+		Earlier:  t.kept.earlier,
+		Finished: t.kept.add,
 		Results: func(c *runs.Case) error {
 			return errors.Join(screen.Case(c), reports.Case(c))
 		},
 	})
+	summary.Elapsed += t.kept.before()
 	t.summary = summary
+	kept := t.kept.finish(summary, ended)
 	t.opened.tape.whole = ended == nil
 	err = errors.Join(begun, screen.End(summary))
 	if ended == nil || summary.Attempts.Finished() > 0 {
 		err = errors.Join(err, reports.End(summary))
 	}
-	return errors.Join(ended, err)
+	t.kept.say()
+	return errors.Join(ended, kept, err)
 }
 
 // screen returns what prints the run.
 func (t *testRun) screen() *report.Terminal {
-	a, limits := t.app, t.opened.config.Execution
+	a := t.app
 	opts := report.Options{
 		Out:      a.Stdout,
 		Terminal: a.StdoutTerminal,
 		Color:    a.StdoutTerminal && a.colors(),
-		Verbose:  a.verbose > 0 || limits.Verbose && !a.quiet,
-		Quiet:    a.quiet || limits.Quiet && a.verbose == 0,
-		Total:    t.total,
+		Verbose:  a.verbose > 0,
+		Quiet:    a.quiet,
+		Total:    t.total - t.kept.done(),
 	}
 	if a.StdoutTerminal && a.StderrTerminal && a.escapes() {
 		opts.Live = a.Stderr
@@ -198,6 +251,9 @@ func (t *testRun) screen() *report.Terminal {
 
 // describe returns what the report says of the run as a whole.
 func (t *testRun) describe() runs.Run {
+	if t.resumed != nil {
+		return t.resumed.header.Run
+	}
 	loaded := t.opened.config
 	environment := map[string]string{
 		"execution_config": executionText(loaded.Execution),

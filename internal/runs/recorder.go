@@ -108,6 +108,23 @@ func (r *Recorder) Header() Header { return r.header }
 // Stored says where the run is.
 func (r *Recorder) Stored() Stored { return r.stored }
 
+// Done returns how many attempts earlier parts of the run have, and Before how
+// long these took.
+func (r *Recorder) Done() int {
+	if r.earlier == nil {
+		return 0
+	}
+	return r.earlier.Finished()
+}
+
+// Before: see Done.
+func (r *Recorder) Before() time.Duration {
+	if r.earlier == nil {
+		return 0
+	}
+	return r.earlier.Elapsed
+}
+
 // Earlier returns what an earlier part of the run has of an attempt, counted
 // from 1, or nil when the attempt has still to run.
 func (r *Recorder) Earlier(index, number int) (*Case, error) {
@@ -130,7 +147,7 @@ func (r *Recorder) Add(c *Case) error {
 // stored form from it. Of a run without a single result nothing is kept, and
 // Finish reports false. The caller still closes the Recorder.
 func (r *Recorder) Finish(state State, reason string, s Summary) (kept bool, err error) {
-	if r.added == 0 && (r.earlier == nil || r.earlier.Finished() == 0) {
+	if r.added+r.Done() == 0 {
 		err := errors.Join(r.Close(), os.RemoveAll(r.stored.sidecar()))
 		r.stored.tidy()
 		if err != nil {
@@ -139,10 +156,7 @@ func (r *Recorder) Finish(state State, reason string, s Summary) (kept bool, err
 		return false, nil
 	}
 	ended := r.now()
-	elapsed := ended.Sub(r.began)
-	if r.earlier != nil {
-		elapsed += r.earlier.Elapsed
-	}
+	elapsed := r.Before() + ended.Sub(r.began)
 	err = r.journal.Append(End{
 		Type: typeEnd, State: state, Reason: r.agent.Redactor.String(reason), Ended: ended, Elapsed: elapsed,
 		Passed: s.Passed, Failed: s.Failed, Unchecked: s.Unchecked,
