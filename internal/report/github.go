@@ -60,6 +60,11 @@ func (a *annotations) End(runs.Summary) error {
 	return a.out.err
 }
 
+// noCommands returns text in which GitHub Actions finds no command of the old
+// form, ##[name], which it looks for anywhere in a line. The new form must begin
+// a line, and no line of a Terminal begins with a text of the agent.
+func noCommands(text string) string { return strings.ReplaceAll(text, "##[", "## [") }
+
 // commandData escapes the message of a workflow command.
 func commandData(s string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)

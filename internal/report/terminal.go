@@ -23,6 +23,8 @@ type Options struct {
 	Terminal bool
 	// Color allows colours in Out.
 	Color bool
+	// Actions says that GitHub Actions reads Out, which takes commands from it.
+	Actions bool
 	// Verbose shows the checks of every case, Quiet the summary alone.
 	Verbose, Quiet bool
 	// Total is how many attempts at cases there are.
@@ -142,6 +144,9 @@ func (t *Terminal) print(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.erase()
+	if t.opts.Actions {
+		text = noCommands(text)
+	}
 	if _, err := io.WriteString(t.opts.Out, text); err != nil && t.err == nil {
 		t.err = err
 	}

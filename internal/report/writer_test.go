@@ -483,6 +483,19 @@ func TestAnnotations(t *testing.T) {
 	}
 }
 
+// What an agent says is no command to GitHub Actions.
+func TestNoCommandsInTheLog(t *testing.T) {
+	text := "##[set-output name=x]y\n::add-mask::z"
+	for _, verbose := range []bool{false, true} {
+		got := printed(t, report.Options{Actions: true, Verbose: verbose}, hostileCase(0, text))
+		for _, line := range strings.Split(got, "\n") {
+			if strings.Contains(line, "##[") || strings.HasPrefix(strings.TrimSpace(line), "::") {
+				t.Errorf("a command: %q", line)
+			}
+		}
+	}
+}
+
 func TestStepSummary(t *testing.T) {
 	var out strings.Builder
 	write(t, report.NewStepSummary(&out), demo(), whole()...)
