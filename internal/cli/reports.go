@@ -91,9 +91,12 @@ func (r *reports) open(f reportFile) error {
 	return nil
 }
 
+// inActions reports whether the process is a step of GitHub Actions.
+func (a *app) inActions() bool { return a.variable("GITHUB_ACTIONS") == "true" }
+
 // addGitHub adds what GitHub Actions shows of a run, when this is a step there.
 func (r *reports) addGitHub(a *app) {
-	if a.variable("GITHUB_ACTIONS") != "true" {
+	if !a.inActions() {
 		return
 	}
 	r.list = append(r.list, &openReport{name: "stdout", Writer: report.NewAnnotations(a.Stdout)})
