@@ -272,21 +272,6 @@ func TestCallsOutsideOfSessionsAreFoundByTheirRequest(t *testing.T) {
 	}
 }
 
-func TestATurnThatEndedEarlyEndsAgain(t *testing.T) {
-	dir := t.TempDir()
-	r := record(t, dir)
-	r.Add(place("s", 2, 1), asks("two"), "2")
-	commit(t, r)
-	p, over := replay(t, dir), errors.New("out of time")
-	p.EndTurn("s", 1, over)
-	if _, err := next(p, place("s", 1, 2), asks("one")); err != over {
-		t.Errorf("the turn went on: %v", err)
-	}
-	if got, err := next(p, place("s", 2, 1), asks("two")); err != nil || got != "2" {
-		t.Errorf("the next turn: %q, %v", got, err)
-	}
-}
-
 func TestNoSecretReachesACassette(t *testing.T) {
 	const canary = "canary-7f3a-canary"
 	dir := t.TempDir()

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
@@ -27,7 +26,6 @@ type Player struct {
 	files  map[string]*playedFile  // by name without extension, once they were read
 	scopes map[string]*playedScope // by path
 	failed map[string]error        // by session: why its replay has gone wrong
-	over   map[string]error        // by session and turn: what ended it early
 }
 
 // playedFile is what is left to play of a file.
@@ -51,7 +49,7 @@ func Replay(dir string, r *secret.Redactor) (*Player, error) {
 	}
 	p := &Player{
 		dir: dir, index: i, redactor: r,
-		files: map[string]*playedFile{}, scopes: map[string]*playedScope{}, failed: map[string]error{}, over: map[string]error{},
+		files: map[string]*playedFile{}, scopes: map[string]*playedScope{}, failed: map[string]error{},
 	}
 	own := &playedScope{}
 	if i.Times != nil {
@@ -130,7 +128,7 @@ func (p *Player) scope(base agent.Env, path string) agent.Env {
 func (p *Player) Next(at Place, request []Field, into any) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := cmp.Or(p.failed[at.Session], p.over[turnOf(at.Session, at.Turn)]); err != nil {
+	if err := p.failed[at.Session]; err != nil {
 		return err
 	}
 	err := p.next(at, request, into)
@@ -139,16 +137,6 @@ func (p *Player) Next(at Place, request []Field, into any) error {
 	}
 	return err
 }
-
-// EndTurn says that a turn ended in an error between two exchanges. Further
-// exchanges of the turn, which the record does not have, have that error.
-func (p *Player) EndTurn(session string, turn int, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.over[turnOf(session, turn)] = err
-}
-
-func turnOf(session string, turn int) string { return session + "\x00" + strconv.Itoa(turn) }
 
 func (p *Player) next(at Place, fields []Field, into any) error {
 	request, err := requestOf(fields, p.redactor)

@@ -255,8 +255,8 @@ type failure struct {
 	Text string `json:"text"`
 	// Provider is set when the provider refused the call or broke it off.
 	Provider *refused `json:"provider,omitempty"`
-	// Timeout is set when the call's deadline passed, or its turn's.
-	Timeout *timeout `json:"timeout,omitempty"`
+	// Deadline is set when that of the call passed, or of its turn.
+	Deadline *cassette.Deadline `json:"deadline,omitempty"`
 }
 
 type refused struct {
@@ -268,22 +268,14 @@ type refused struct {
 	Permanent  bool   `json:"permanent,omitempty"`
 }
 
-type timeout struct {
-	Backend string `json:"backend"`
-	What    string `json:"what"`
-}
-
 // newFailure returns err as a cassette has it, or nil when it says no more than
 // that the call was cancelled.
 func newFailure(ctx context.Context, err error) *failure {
-	f := &failure{Text: err.Error()}
-	var passed *agent.BackendTimeoutError
-	if errors.As(context.Cause(ctx), &passed) || errors.As(err, &passed) {
-		f.Text = passed.Error()
-		f.Timeout = &timeout{passed.Backend, passed.What}
+	f := &failure{Text: err.Error(), Deadline: cassette.DeadlineOf(ctx)}
+	switch {
+	case f.Deadline != nil:
 		return f
-	}
-	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+	case ctx.Err() != nil || errors.Is(err, context.Canceled):
 		return nil
 	}
 	if p, ok := errors.AsType[*ProviderError](err); ok {
@@ -295,8 +287,8 @@ func newFailure(ctx context.Context, err error) *failure {
 // error returns the error again.
 func (f *failure) error() error {
 	switch {
-	case f.Timeout != nil:
-		return &agent.BackendTimeoutError{Backend: f.Timeout.Backend, What: f.Timeout.What, Err: context.DeadlineExceeded}
+	case f.Deadline != nil:
+		return f.Deadline.Err()
 	case f.Provider != nil:
 		p := f.Provider
 		return &replayedError{f.Text, &ProviderError{

@@ -138,6 +138,11 @@ func TestADeadlineThatPassedPassesAgain(t *testing.T) {
 		if _, _, err := collect(m.Stream(ctx, in("s", 1, 1, "hi"))); err == nil {
 			t.Error("it answered")
 		}
+		late, end := context.WithTimeout(t.Context(), time.Second) // the caller's own
+		defer end()
+		if _, _, err := collect(m.Stream(late, in("s", 1, 2, "hi"))); err == nil {
+			t.Error("it answered")
+		}
 		gone, leave := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, leave)
 		if _, _, err := collect(m.Stream(gone, in("s", 2, 1, "hi"))); err == nil {
@@ -151,6 +156,10 @@ func TestADeadlineThatPassedPassesAgain(t *testing.T) {
 	chunks, _, err := collect(m.Stream(t.Context(), in("s", 1, 1, "hi")))
 	if timeout, ok := errors.AsType[*agent.BackendTimeoutError](err); !ok || timeout.What != over.What || len(chunks) != 1 {
 		t.Errorf("after %q came %v", chunks, err)
+	}
+	_, _, err = collect(m.Stream(t.Context(), in("s", 1, 2, "hi")))
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "turn (deadline of its caller)") {
+		t.Errorf("the caller's deadline: %v", err)
 	}
 	// The call that its person gave up was not recorded.
 	_, _, err = collect(m.Stream(t.Context(), in("s", 2, 1, "hi")))

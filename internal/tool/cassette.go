@@ -27,12 +27,7 @@ type outcome struct {
 	Result *agent.ToolResult `json:"result,omitempty"`
 	Error  string            `json:"error,omitempty"`
 	// TurnOver is set when the deadline of the turn passed during the call.
-	TurnOver *turnOver `json:"turn_over,omitempty"`
-}
-
-type turnOver struct {
-	Backend string `json:"backend"`
-	What    string `json:"what"`
+	TurnOver *cassette.Deadline `json:"turn_over,omitempty"`
 }
 
 // cassette is the link that records calls, or plays them. It stands round
@@ -68,11 +63,9 @@ func recorded(r *cassette.Recorder) Link {
 				o = outcome{Error: err.Error()}
 			}
 			if ctx.Err() != nil {
-				var passed *agent.BackendTimeoutError
-				if !errors.As(context.Cause(ctx), &passed) {
+				if o.TurnOver = cassette.DeadlineOf(ctx); o.TurnOver == nil {
 					return result, err
 				}
-				o.TurnOver = &turnOver{passed.Backend, passed.What}
 			}
 			r.Add(placeOf(c), fieldsOf(c), o)
 			return result, err
@@ -83,18 +76,13 @@ func recorded(r *cassette.Recorder) Link {
 // played plays calls from a record, and never runs the tool.
 func played(p *cassette.Player) Link {
 	return func(Handler) Handler {
-		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
-			if ctx.Err() != nil {
-				return agent.ToolResult{}, cancelled(ctx)
-			}
+		return func(_ context.Context, c Call) (agent.ToolResult, error) {
 			var o outcome
 			if err := p.Next(placeOf(c), fieldsOf(c), &o); err != nil {
 				return agent.ToolResult{}, err
 			}
-			if over := o.TurnOver; over != nil {
-				p.EndTurn(c.Session, c.Turn, &agent.BackendTimeoutError{
-					Backend: over.Backend, What: over.What, Err: context.DeadlineExceeded,
-				})
+			if o.TurnOver != nil && c.EndTurn != nil {
+				c.EndTurn(o.TurnOver.Err())
 			}
 			if o.Result == nil {
 				return agent.ToolResult{}, errors.New(o.Error)

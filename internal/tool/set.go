@@ -69,6 +69,10 @@ type Call struct {
 	// Now is where the call's times come from: calls run side by side, and each
 	// has an Env scope of its own. nil means the Env the Set was opened with.
 	Now func() time.Time
+	// EndTurn is told, at most once and before the call returns, of a deadline of
+	// the turn that had passed when the call was recorded: in a replay no time
+	// passes. nil is told nothing.
+	EndTurn func(error)
 }
 
 // New returns a Set of tools that no agent file speaks of: all may be called,

@@ -252,6 +252,7 @@ func (r *run) runCalls(ctx context.Context, calls []llm.Call) error {
 		return err
 	}
 	outcomes := make(chan outcome, len(calls)) // no call waits for the reader
+	over := make(chan error, len(calls))
 	var running sync.WaitGroup
 	defer running.Wait()
 	callCtx, cancel := context.WithCancel(ctx)
@@ -263,6 +264,7 @@ func (r *run) runCalls(ctx context.Context, calls []llm.Call) error {
 			Session: r.id, Turn: r.turn.Number(), Ordinal: r.ordinal,
 			Approver: r.approver,
 			Now:      r.env.Scope(fmt.Sprintf("tool %d.%d", r.turn.Number(), r.ordinal)).Now,
+			EndTurn:  func(err error) { over <- err },
 		}
 		running.Go(func() { outcomes <- outcome{i, r.tools.Call(callCtx, call)} })
 	}
@@ -272,7 +274,12 @@ func (r *run) runCalls(ctx context.Context, calls []llm.Call) error {
 			return err
 		}
 	}
-	return ctx.Err()
+	select {
+	case err := <-over:
+		return err
+	default:
+		return ctx.Err()
+	}
 }
 
 // outcome is how one of the calls of a response ended.

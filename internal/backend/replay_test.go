@@ -1,0 +1,133 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/cassette"
+	"github.com/holodeck-go/holodeck/internal/llm"
+	"github.com/holodeck-go/holodeck/internal/tool"
+)
+
+// waiting is a tool of the caller's that answers after a while.
+type waiting struct {
+	name  string
+	while time.Duration
+	calls *int
+}
+
+func (w waiting) Definition() agent.Definition {
+	return agent.Definition{Name: w.name, Description: "Waits.", Schema: json.RawMessage(`{"type": "object"}`)}
+}
+
+func (w waiting) Call(ctx context.Context, _ json.RawMessage) (agent.ToolResult, error) {
+	*w.calls++
+	select {
+	case <-time.After(w.while):
+		return agent.TextResult(w.name + " is back"), nil
+	case <-ctx.Done():
+		return agent.ToolResult{}, ctx.Err()
+	}
+}
+
+// converse opens an agent, recorded or replayed, holds the conversation, and
+// returns every event and error of it.
+func converse(t *testing.T, env agent.Env, r *cassette.Recorder, p *cassette.Player) string {
+	t.Helper()
+	a := load(t, `
+model:
+  provider: offline
+  name: scripted
+  script:
+    - when: {user: hang}
+      do: [{text: Well}, {block: true}]
+    - when: {user: search, round: 1}
+      do:
+        - call: {name: slow, args: {}}
+        - call: {name: quick, args: {z: 1, a: 2}}
+        - call: {name: stuck, args: {}}
+    - when: {user: late}
+      do: [{call: {name: stuck, args: {}}}]
+    - do: [{thinking: Hm.}, {text: "Done, "}, {delay_ms: 30}, {text: all of it.}]
+execution: {llm_timeout: 5}
+`)
+	a.Execution.TurnTimeout = 7
+	set, err := tool.Open(t.Context(), env, a, tool.Options{Recorder: r, Player: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(t.Context(), env, a, set, llm.Open(env, llm.Options{Recorder: r, Player: p}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	s, err := b.NewSession(t.Context(), agent.SessionOptions{ID: "s", Tools: []agent.Tool{
+		waiting{"slow", 300 * time.Millisecond, &calls}, waiting{"quick", 100 * time.Millisecond, &calls}, waiting{"stuck", 4 * time.Second, &calls},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, question := range []string{"hang on", "search it", "be late, be late", "and now?"} {
+		for e, err := range s.Send(t.Context(), agent.Text(question)) {
+			if err != nil {
+				passed := errors.As(err, new(*agent.BackendTimeoutError))
+				fmt.Fprintf(&all, "%v (deadline: %t)\n", err, passed)
+				continue
+			}
+			line, err := agent.MarshalEvent(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&all, "%s\n", line)
+		}
+	}
+	if err := errors.Join(s.Close(), b.Close(), set.Close()); err != nil {
+		t.Error(err)
+	}
+	if p != nil && calls > 0 {
+		t.Errorf("%d tools were called in a replay", calls)
+	}
+	return all.String()
+}
+
+func TestAConversationReplaysToTheByte(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tape")
+	var recorded string
+	synctest.Test(t, func(t *testing.T) {
+		r, err := cassette.Record(dir, cassette.About{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded = converse(t, r.Env(testEnv()), r, nil)
+		if _, err := r.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, want := range []string{"(deadline: true)", "quick is back", "Done, "} {
+		if !strings.Contains(recorded, want) {
+			t.Fatalf("the conversation has no %q:\n%s", want, recorded)
+		}
+	}
+	for range 2 {
+		p, err := cassette.Replay(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if got := converse(t, p.Env(testEnv()), nil, p); got != recorded {
+			t.Errorf("got\n%s\nwant\n%s", got, recorded)
+		}
+		if took := time.Since(begin); took > 3*time.Second {
+			t.Errorf("the replay waited: it took %s", took)
+		}
+	}
+}
