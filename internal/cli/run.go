@@ -92,16 +92,21 @@ func (a *app) runAgent(ctx context.Context, args []string, opts runOptions) (err
 	default:
 		show = &textPresenter{out: a.Stdout, notes: a.Stderr, quiet: a.quiet, verbose: a.verbose > 0, terminal: a.StdoutTerminal}
 	}
-	result, err := present(show, session.Send(ctx, agent.Text(question)))
+	result, err := present(show, maskTurn(opened.config.Redactor, session.Send(ctx, agent.Text(question))))
 	opened.tape.whole = ctx.Err() == nil
 	if opts.open.offline && !a.quiet {
 		err = errors.Join(err, printLeftOut(a.Stderr, opened.config.LeftOut))
 	}
-	if err == nil && result.IsError {
+	switch {
+	case err != nil:
+		return err
+	case result.IsError:
 		fmt.Fprintf(a.Stderr, "holodeck: the answer is not complete: %s\n", result.ErrorReason)
 		return exitStatus(exitFailed)
+	case strings.TrimSpace(result.Response) == "":
+		fmt.Fprintf(a.Stderr, "holodeck: the answer is empty: the model ended its turn (%s) without a word; -v shows what it did\n", result.StopReason)
 	}
-	return err
+	return nil
 }
 
 // question returns the agent's path and the question from the arguments and,

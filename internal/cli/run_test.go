@@ -37,6 +37,14 @@ model:
       do: [{text: Looking.}, {call: {name: nothing, args: {}}}]
     - when: {user: tool}
       do: [{text: There is none.}]
+    - when: {user: leak, round: 1}
+      do:
+        - {thinking: "I know ${TEST_API_KEY}."}
+        - {call: {name: nothing, args: {key: "${TEST_API_KEY}", "${TEST_API_KEY}": 1}}}
+    - when: {user: leak}
+      do: [{text: "It is hunter2-"}, {text: "hunter2, he said."}]
+    - when: {user: silence}
+      do: [{finish: stop}]
 instructions: {inline: Be brief.}
 `
 
@@ -86,6 +94,8 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 		"tool that failed":  {"", []string{"AGENT", "tool"}, "Looking.\n\nThere is none.\n", "tool nothing failed: there is no tool", exitOK},
 		"tool, quiet":       {"", []string{"AGENT", "tool", "-q"}, "Looking.\n\nThere is none.\n", "", exitOK},
 		"tool, verbose":     {"", []string{"AGENT", "tool", "-v"}, "Looking.\n\nThere is none.\n", "calling nothing {}", exitOK},
+		"silence":           {"", []string{"AGENT", "silence"}, "", "holodeck: the answer is empty", exitOK},
+		"silence, quiet":    {"", []string{"AGENT", "silence", "-q"}, "", "holodeck: the answer is empty", exitOK},
 		"offline by itself": {"", []string{"AGENT", "hello", "--offline"}, hello, "", exitOK},
 	}
 	for name, tt := range tests {
@@ -138,6 +148,35 @@ func TestRunPrintsOneResultAsJSON(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRunShowsNoSecret has a model that says one, cut in two, thinks it and calls
+// a tool with it.
+func TestRunShowsNoSecret(t *testing.T) {
+	for _, form := range [][]string{nil, {"-v"}, {"--json"}, {"--jsonl"}} {
+		stdout, stderr, code := runHere(t, t.Context(), "", append([]string{"run", "AGENT", "leak"}, form...)...)
+		if code != exitOK {
+			t.Fatalf("%v: exit %d: %s", form, code, stderr)
+		}
+		said := stdout
+		if len(form) > 0 && form[0] == "--jsonl" {
+			for line := range strings.Lines(stdout) {
+				e, err := agent.UnmarshalEvent([]byte(line))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if delta, ok := e.(agent.TextDelta); ok {
+					said += delta.Text
+				}
+			}
+		}
+		if strings.Contains(said+stderr, "hunter2-hunter2") {
+			t.Errorf("%v shows the secret: %s\n%s", form, said, stderr)
+		}
+		if !strings.Contains(said, "It is [redacted], he said.") {
+			t.Errorf("%v does not show the rest of the answer: %s", form, said)
+		}
 	}
 }
 

@@ -61,7 +61,10 @@ type Redactor struct {
 func NewRedactor(values []string) *Redactor {
 	var known []string
 	for _, v := range values {
-		for _, form := range []string{v, strings.TrimSpace(v)} {
+		// Within JSON, a value stands in the form that JSON gives it.
+		quoted := string(encode(v))
+		escaped := quoted[1 : len(quoted)-1]
+		for _, form := range []string{v, strings.TrimSpace(v), escaped} {
 			if len(form) >= MinLength && !slices.Contains(known, form) {
 				known = append(known, form)
 			}

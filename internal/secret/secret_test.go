@@ -32,11 +32,12 @@ func TestStringNeverPrintsItself(t *testing.T) {
 }
 
 func TestRedactor(t *testing.T) {
-	r := secret.NewRedactor([]string{"hunter2-hunter2", "hunter2-hunter2-longer", "short"})
+	r := secret.NewRedactor([]string{"hunter2-hunter2", "hunter2-hunter2-longer", "short", `pass"word\9"`})
 	for _, tt := range []struct{ name, in, want string }{
 		{"by value", "pw=hunter2-hunter2.", "pw=[redacted]."},
 		{"longest first", "hunter2-hunter2-longer", "[redacted]"},
 		{"short values stay", "a short note", "a short note"},
+		{"in a string of JSON", `{"pw": "pass\"word\\9\""}`, `{"pw": "[redacted]"}`},
 		{"openai key", "key sk-proj-abcdefghij0123456789ABCD end", "key [redacted] end"},
 		{"anthropic key", "sk-ant-api03-" + strings.Repeat("a", 90), "[redacted]"},
 		{"aws", "AKIAABCDEFGHIJKLMNOP", "[redacted]"},

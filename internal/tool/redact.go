@@ -1,12 +1,9 @@
 package tool
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
@@ -22,14 +19,14 @@ func redaction(r *secret.Redactor) Link {
 			if err != nil {
 				return agent.ToolResult{}, errors.New(r.String(err.Error()))
 			}
-			return redacted(result, r), nil
+			return Redacted(result, r), nil
 		}
 	}
 }
 
-// redacted returns result with its secrets masked. result itself is not
+// Redacted returns result with its secrets masked. result itself is not
 // changed: a tool may keep what it returned.
-func redacted(result agent.ToolResult, r *secret.Redactor) agent.ToolResult {
+func Redacted(result agent.ToolResult, r *secret.Redactor) agent.ToolResult {
 	result.Parts = slices.Clone(result.Parts)
 	for i := range result.Parts {
 		p := &result.Parts[i]
@@ -44,31 +41,6 @@ func redacted(result agent.ToolResult, r *secret.Redactor) agent.ToolResult {
 			p.Metadata[key] = r.String(value)
 		}
 	}
-	result.Structured = redactedJSON(result.Structured, r)
+	result.Structured = r.JSON(result.Structured)
 	return result
-}
-
-// redactedJSON masks the strings of a JSON value. A value without secrets
-// keeps its bytes; what is no JSON is masked as text and becomes a string.
-func redactedJSON(raw json.RawMessage, r *secret.Redactor) json.RawMessage {
-	if len(raw) == 0 {
-		return raw
-	}
-	var v any = string(raw)
-	if json.Valid(raw) {
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.UseNumber() // no digit may change
-		if err := dec.Decode(&v); err != nil {
-			return nil // what is valid can be decoded
-		}
-	}
-	clean := r.Any(v)
-	if reflect.DeepEqual(clean, v) && json.Valid(raw) {
-		return raw
-	}
-	encoded, err := json.Marshal(clean)
-	if err != nil { // what was decoded can be encoded
-		return nil
-	}
-	return encoded
 }
