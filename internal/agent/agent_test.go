@@ -72,8 +72,8 @@ func TestCollectFoldsATurn(t *testing.T) {
 	if len(got.ToolCalls) != 2 || got.ToolCalls[0].CallID != "call-1" {
 		t.Errorf("tool calls = %+v", got.ToolCalls)
 	}
-	if len(got.ToolResults) != 2 || got.ToolResults[0].CallID != "call-2" || !got.ToolResults[0].IsError || got.ToolResults[1].Passages[0].Source != "a.md" {
-		t.Errorf("tool results = %+v", got.ToolResults)
+	if len(got.ToolResults) != 2 || got.ToolResults[1].CallID != "call-2" || !got.ToolResults[1].IsError || got.ToolResults[0].Passages[0].Source != "a.md" {
+		t.Errorf("tool results = %+v, want them in the order of the calls", got.ToolResults)
 	}
 	if len(got.Notices) != 1 {
 		t.Errorf("notices = %+v", got.Notices)

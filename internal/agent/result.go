@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 )
 
@@ -42,7 +44,8 @@ type ToolCall struct {
 }
 
 // ToolCallResult is what a call returned, as a Result shows it. It is paired
-// with its ToolCall by CallID, never by position.
+// with its ToolCall by CallID, never by position: in a turn that failed, a call
+// may have no result.
 type ToolCallResult struct {
 	Name    string `json:"name"`
 	Result  string `json:"result"`
@@ -54,7 +57,9 @@ type ToolCallResult struct {
 
 // Result is a turn, folded. Its JSON form is what `run --json` prints.
 type Result struct {
-	Response    string           `json:"response"`
+	Response string `json:"response"`
+	// ToolCalls are the calls in the order in which the model asked for them, those
+	// of sub-agents included, and ToolResults what they returned, in that order.
 	ToolCalls   []ToolCall       `json:"tool_calls"`
 	ToolResults []ToolCallResult `json:"tool_results"`
 	// Usage is the sum over the turn's model calls, sub-agents included.
@@ -198,10 +203,20 @@ func (f *Folder) Result() Result {
 	if r.ToolCalls == nil {
 		r.ToolCalls = []ToolCall{}
 	}
-	if r.ToolResults == nil {
-		r.ToolResults = []ToolCallResult{}
-	}
+	r.ToolResults = f.inCallOrder()
 	return r
+}
+
+// inCallOrder returns the tool results in the order of their calls: calls that
+// run at once end in another order every time.
+func (f *Folder) inCallOrder() []ToolCallResult {
+	place := make(map[string]int, len(f.res.ToolCalls))
+	for i, call := range f.res.ToolCalls {
+		place[call.CallID] = i
+	}
+	results := append([]ToolCallResult{}, f.res.ToolResults...)
+	slices.SortStableFunc(results, func(a, b ToolCallResult) int { return cmp.Compare(place[a.CallID], place[b.CallID]) })
+	return results
 }
 
 // RunOnce runs one turn in a session of its own: session, send, collect, close.

@@ -34,13 +34,20 @@ func testParallelCalls(t *testing.T, open Open) {
 		<-entered
 		close(gates["two"])
 	}()
-	var events []agent.Event
+	var (
+		events []agent.Event
+		ended  []string
+	)
 	for e, err := range c.Send(t.Context(), agent.Text("go")) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		events = append(events, e)
-		if f, ok := e.(agent.ToolCallFinished); ok && f.CallID == "b" {
+		f, ok := e.(agent.ToolCallFinished)
+		if !ok {
+			continue
+		}
+		if ended = append(ended, f.CallID); f.CallID == "b" {
 			close(gates["one"])
 		}
 	}
@@ -61,8 +68,11 @@ func testParallelCalls(t *testing.T, open Open) {
 	if len(r.ToolCalls) != 2 || r.ToolCalls[0].CallID != "a" || r.ToolCalls[1].CallID != "b" {
 		t.Fatalf("the calls are %+v, want a and b in the model's order", r.ToolCalls)
 	}
-	if len(r.ToolResults) != 2 || r.ToolResults[0].CallID != "b" || r.ToolResults[1].CallID != "a" {
-		t.Fatalf("the results are %+v, want b and a in the order they ended", r.ToolResults)
+	if !slices.Equal(ended, []string{"b", "a"}) {
+		t.Errorf("the calls ended as %v in the events, want b and then a, as they did", ended)
+	}
+	if len(r.ToolResults) != 2 || r.ToolResults[0].CallID != "a" || r.ToolResults[1].CallID != "b" {
+		t.Fatalf("the results are %+v, want a and b in the order of the calls", r.ToolResults)
 	}
 	for _, tr := range r.ToolResults {
 		if want := map[string]string{"a": "found one", "b": "found two"}[tr.CallID]; tr.Result != want || tr.IsError {
