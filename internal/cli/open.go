@@ -73,7 +73,7 @@ func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 	return loaded, nil
 }
 
-// open opens a loaded agent. What is being waited for goes to stderr.
+// open opens a loaded agent. What a person should know of it goes to stderr.
 func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) (_ *openedAgent, err error) {
 	o := &openedAgent{config: loaded}
 	if o.tape, err = a.openTape(loaded, opts.tape); err != nil {
@@ -90,7 +90,7 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 		Getenv:      a.variable,
 		ForceIngest: opts.forceIngest,
 		Progress:    progress.report,
-		OnWait:      progress.say,
+		Notice:      progress.say,
 		Recorder:    o.tape.recorder,
 		Player:      o.tape.player,
 	})

@@ -146,9 +146,9 @@ func TestOtherWaysOfIndexingBeginAnew(t *testing.T) {
 	if s := other.Stats(); !strings.Contains(s.Rebuilt, "the embedding model was offline/hashing-1+words/1 (384 dimensions) and is other/1 (384)") {
 		t.Errorf("stats %+v", s)
 	}
-	if !strings.Contains(d.log.String(), `msg="the index is made anew" tool=kb reason="the embedding model was`) {
-		t.Errorf("the log does not tell:\n%s", d.log)
-	}
+	d.requireTold(
+		"the index of kb is made anew: the way sources are read or cut has changed",
+		"the index of kb is made anew: the embedding model was offline/hashing-1+words/1 (384 dimensions) and is other/1 (384)")
 	again := d.open(docs + "\nchunk_size: 3")
 	requireChange(t, d, again, 0, 0, 0, 1, 0)
 	if s := again.Stats(); s.Rebuilt != "" {
@@ -156,16 +156,20 @@ func TestOtherWaysOfIndexingBeginAnew(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNotReadAreTold(t *testing.T) {
+func TestFilesThatAreNotReadAreToldWhenTheIndexChanges(t *testing.T) {
 	d := newDesk(t, docsFiles())
 	d.write("docs/a.pdf", "x")
 	d.write("docs/b.PDF", "x")
 	d.write("docs/Makefile", "x")
 	d.write("docs/.hidden.pdf", "x")
+	const passed = "indexing kb: files of other kinds than .csv .json .jsonl .md .txt are passed over: 1 without extension, 2 .pdf"
 	d.open(docs)
-	if want := `tool=kb files="1 without extension, 2 .pdf"`; !strings.Contains(d.log.String(), want) {
-		t.Errorf("the log does not say %s:\n%s", want, d.log)
-	}
+	d.requireTold(passed)
+	d.open(docs)
+	d.requireTold()
+	d.write("docs/new.md", "clock")
+	d.open(docs)
+	d.requireTold(passed)
 }
 
 func TestOverlapOnlyWhereItIsWritten(t *testing.T) {
@@ -345,7 +349,7 @@ func TestASecondIndexerWaitsAndTakesTheWorkOver(t *testing.T) {
 	first := open(knowledge.Options{})
 	<-working
 	waits := make(chan string)
-	second := open(knowledge.Options{OnWait: func(message string) { waits <- message }})
+	second := open(knowledge.Options{Notice: func(message string) { waits <- message }})
 	if got := <-waits; got != "another process is indexing kb; waiting for it to finish" {
 		t.Errorf("message %q", got)
 	}
@@ -377,7 +381,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	defer lock.Unlock()
 	ctx, cancel := context.WithCancel(t.Context())
 	a, configured := d.load(docs)
-	_, err = knowledge.Open(ctx, d.env(), a, configured, d.emb, knowledge.Options{OnWait: func(string) { cancel() }})
+	_, err = knowledge.Open(ctx, d.env(), a, configured, d.emb, knowledge.Options{Notice: func(string) { cancel() }})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -391,7 +395,7 @@ func TestAnUnchangedSourceIsOpenedBesideAnIndexer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Unlock()
-	d.opts.OnWait = func(string) { t.Error("waited with nothing to do") }
+	d.opts.Notice = func(string) { t.Error("waited with nothing to do") }
 	if got := sources(t, d.open(docs), "refund for a lamp"); got != "docs/returns.md" {
 		t.Errorf("sources %q", got)
 	}

@@ -9,7 +9,7 @@
 // # What is read
 //
 // A source is a file or a folder, which is walked to its end. Of a folder,
-// files that can be read are taken and others are counted and logged; names
+// files that can be read are taken and others are counted and told; names
 // that begin with a dot are passed over. Symbolic links are followed, each file
 // is taken once, and a link that leads out of both the agent folder and the
 // source is an error. So is every file that is taken and cannot be read: an

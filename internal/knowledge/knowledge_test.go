@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ type desk struct {
 	log  *bytes.Buffer
 	opts knowledge.Options
 	emb  *countingEmbedder
+	told []string // by Options.Notice
 }
 
 // newDesk returns an agent folder with the given files; names end in / for
@@ -32,10 +34,20 @@ type desk struct {
 func newDesk(t testing.TB, files map[string]string) *desk {
 	t.Helper()
 	d := &desk{t: t, dir: t.TempDir(), log: &bytes.Buffer{}, emb: &countingEmbedder{Embedder: embed.NewHashing(0)}}
+	d.opts.Notice = func(message string) { d.told = append(d.told, message) }
 	for name, content := range files {
 		d.write(name, content)
 	}
 	return d
+}
+
+// requireTold fails unless these notices were given since the last time.
+func (d *desk) requireTold(want ...string) {
+	d.t.Helper()
+	if !slices.Equal(d.told, want) {
+		d.t.Errorf("told %q, want %q", d.told, want)
+	}
+	d.told = nil
 }
 
 func (d *desk) path(name string) string { return filepath.Join(d.dir, filepath.FromSlash(name)) }
@@ -301,8 +313,24 @@ func TestBlankRecordsAreSkippedAndTold(t *testing.T) {
 	if n := tool.Stats().Passages; n != 1 {
 		t.Errorf("%d passages", n)
 	}
-	if !strings.Contains(d.log.String(), "Skipped 2 records with empty vector field content") {
-		t.Errorf("log %s", d.log)
+	d.requireTold("indexing kb: Skipped 2 records with empty vector field content")
+}
+
+func TestADamagedIndexIsMadeAnewAndThatIsTold(t *testing.T) {
+	d := newDesk(t, docsFiles())
+	d.open(docs)
+	d.requireTold()
+	info, err := os.Stat(d.indexFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(d.indexFile(), info.Size()-100); err != nil {
+		t.Fatal(err)
+	}
+	d.open(docs)
+	if len(d.told) != 1 || !strings.HasPrefix(d.told[0], "the index of kb is made anew: load index ") ||
+		!strings.Contains(d.told[0], "the stored index cannot be read") {
+		t.Errorf("told %q", d.told)
 	}
 }
 

@@ -30,8 +30,10 @@ type Options struct {
 	// Progress, if set, is told how many of the files that are to be indexed
 	// are done. It is not called when there is nothing to do.
 	Progress func(tool string, done, total int)
-	// OnWait, if set, is told once that another process is indexing.
-	OnWait func(message string)
+	// Notice, if set, is told in whole sentences what a person should know: that
+	// another process is indexing, that an index is made anew and why, and what of
+	// a source the index leaves out. It is not called when nothing changes.
+	Notice func(message string)
 	// Limits bounds what a source may hold; its zero fields mean the defaults.
 	Limits Limits
 }
@@ -114,7 +116,7 @@ func open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, em
 	}
 	v := &Vectorstore{
 		settings: s, backend: string(a.Runtime), agentDir: a.Dir, env: env, embedder: emb, store: kept,
-		progress: opts.Progress, onWait: opts.OnWait, limits: opts.Limits.orDefault(),
+		progress: opts.Progress, notice: opts.Notice, limits: opts.Limits.orDefault(),
 	}
 	if err := v.refresh(ctx, opts.ForceIngest); err != nil {
 		return nil, err

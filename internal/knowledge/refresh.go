@@ -75,11 +75,7 @@ func (v *Vectorstore) update(ctx context.Context, force bool) (err error) {
 
 // waiting tells that another process is indexing.
 func (v *Vectorstore) waiting() {
-	message := fmt.Sprintf("another process is indexing %s; waiting for it to finish", v.settings.name)
-	v.env.Log.Info(message, "index", v.store.Location())
-	if v.onWait != nil {
-		v.onWait(message)
-	}
+	v.tell("another process is indexing %s; waiting for it to finish", v.settings.name)
 }
 
 // keepStamps stores the new time stamps of files whose content is the same, so
@@ -114,10 +110,10 @@ func (v *Vectorstore) tryKeepStamps(ctx context.Context, p *plan) (err error) {
 
 // carryOut makes what the plan asks for and commits it.
 func (v *Vectorstore) carryOut(ctx context.Context, p *plan, lease store.Lease) error {
-	if p.reason != "" {
-		v.env.Log.Info("the index is made anew", "tool", v.settings.name, "reason", p.reason)
+	if p.reason != "" && !p.fresh { // who asked for it knows
+		v.tell("the index of %s is made anew: %s", v.settings.name, p.reason)
 	}
-	v.logPassedOver(p.source)
+	v.tellPassedOver(p.source)
 	sources, err := v.read(ctx, p, lease)
 	if err != nil {
 		return err
@@ -180,7 +176,7 @@ func (v *Vectorstore) read(ctx context.Context, p *plan, lease store.Lease) ([]n
 			v.settings.source, passages, v.limits.Passages)
 	}
 	if blank > 0 {
-		v.env.Log.Warn(fmt.Sprintf("Skipped %d records with empty vector field content", blank), "tool", v.settings.name)
+		v.tell("indexing %s: Skipped %d records with empty vector field content", v.settings.name, blank)
 	}
 	return sources, nil
 }

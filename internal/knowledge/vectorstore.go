@@ -11,6 +11,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/embed"
+	"github.com/holodeck-go/holodeck/internal/knowledge/convert"
 	"github.com/holodeck-go/holodeck/internal/knowledge/index"
 	"github.com/holodeck-go/holodeck/internal/knowledge/store"
 )
@@ -25,7 +26,7 @@ type Vectorstore struct {
 	embedder embed.Embedder
 	store    store.Store
 	progress func(tool string, done, total int)
-	onWait   func(message string)
+	notice   func(message string)
 	limits   Limits
 
 	current atomic.Pointer[snapshot] // what searches see; nil when closed
@@ -90,10 +91,17 @@ func (v *Vectorstore) publish(l loaded, p *plan) error {
 	return nil
 }
 
-// logPassedOver says which files of the source the index will not have.
-func (v *Vectorstore) logPassedOver(w *walk) {
+// tell tells a person something about the tool.
+func (v *Vectorstore) tell(format string, args ...any) {
+	if v.notice != nil {
+		v.notice(fmt.Sprintf(format, args...))
+	}
+}
+
+// tellPassedOver says which files of the source the index will not have.
+func (v *Vectorstore) tellPassedOver(w *walk) {
 	if kinds := w.kinds(); kinds != "" {
-		v.env.Log.Warn("some files of the source are of kinds that this build does not read", "tool", v.settings.name, "files", kinds)
+		v.tell("indexing %s: files of other kinds than %s are passed over: %s", v.settings.name, strings.Join(convert.Extensions(), " "), kinds)
 	}
 }
 

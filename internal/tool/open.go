@@ -25,8 +25,9 @@ type Options struct {
 	ForceIngest bool
 	// Progress, if set, is told how many files of a tool are indexed.
 	Progress func(tool string, done, total int)
-	// OnWait, if set, is told what is being waited for.
-	OnWait func(message string)
+	// Notice, if set, is told in whole sentences what a person should know of the
+	// opening: what is waited for, made anew or left out.
+	Notice func(message string)
 	// Recorder records every call; Player plays every call from a record, and no
 	// tool is opened. At most one of them is set.
 	Recorder *cassette.Recorder
@@ -59,7 +60,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 	}
 	opened, err := openAll(ctx, a.Tools, func(ctx context.Context, t config.Tool) (openTool, error) {
 		return knowledge.Open(ctx, env, a, t, embedder, knowledge.Options{
-			Getenv: opts.Getenv, ForceIngest: opts.ForceIngest, Progress: opts.Progress, OnWait: opts.OnWait,
+			Getenv: opts.Getenv, ForceIngest: opts.ForceIngest, Progress: opts.Progress, Notice: opts.Notice,
 		})
 	})
 	if err != nil {

@@ -71,8 +71,13 @@ func (l *Local) Lock(ctx context.Context, onWait func()) (Lease, error) {
 func (l *Local) TryLock() (Lease, error) { return l.lease(durable.TryLock) }
 
 func (l *Local) lease(take func(path string) (*durable.FileLock, error)) (Lease, error) {
-	if err := os.MkdirAll(l.dir, 0o755); err != nil {
-		return Lease{}, fmt.Errorf("make the folder of the index: %w", err)
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return Lease{}, fmt.Errorf("make the folder of the index: %w; it must be a folder that can be written", err)
+	}
+	// Documents are kept whole, and the folder may be an older one. Where it is
+	// another's, that is for its owner to decide.
+	if err := os.Chmod(l.dir, 0o700); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return Lease{}, fmt.Errorf("keep the index to its owner: %w", err)
 	}
 	lock, err := take(filepath.Join(l.dir, lockFile))
 	if err != nil {
@@ -136,8 +141,11 @@ func (l *Local) Load(ctx context.Context) (State, error) {
 }
 
 func (l *Local) load(ctx context.Context) (state State, err error) {
-	if _, err := os.Stat(l.database()); errors.Is(err, fs.ErrNotExist) {
+	switch info, err := os.Stat(l.database()); {
+	case errors.Is(err, fs.ErrNotExist):
 		return State{}, ErrEmpty
+	case err == nil && !info.Mode().IsRegular():
+		return State{}, errors.New("a folder, or what is no file, stands in its place; remove it, and the index is made anew")
 	}
 	db, err := l.open("rw")
 	if err != nil {
@@ -253,6 +261,14 @@ func (l *Local) Commit(ctx context.Context, c Change) error {
 }
 
 func (l *Local) commit(ctx context.Context, c Change) (err error) {
+	// SQLite gives the files beside the database the permissions of the database.
+	f, err := os.OpenFile(l.database(), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
 	db, err := l.open("rwc")
 	if err != nil {
 		return err
@@ -334,10 +350,13 @@ func (l *Local) remove() error {
 	return errors.Join(errs...)
 }
 
-// classify returns err as ErrUnusable where SQLite found the file damaged, or a
-// table or column missing.
+// classify returns err as ErrUnusable where SQLite found the file damaged or cut
+// short, or a table or column missing.
 func classify(err error) error {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		if e.Code() == sqlite3.SQLITE_IOERR_SHORT_READ {
+			return fmt.Errorf("%w: it is cut short (%w)", ErrUnusable, err)
+		}
 		switch e.Code() & 0xff { // the rest of an extended code says more of the same
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR:
 			return fmt.Errorf("%w: %w", ErrUnusable, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestLocal(t *testing.T) {
 func filled(t *testing.T) (*store.Local, string) {
 	t.Helper()
 	s := store.NewLocal(t.TempDir())
-	put(t, s, storetest.Source("a.md", "one", "two"))
+	put(t, s, storetest.Source("a.md", "one", strings.Repeat("two ", 5000))) // over several pages
 	return s, s.Location()
 }
 
@@ -57,6 +58,13 @@ func TestDamagedFilesAreReplaced(t *testing.T) {
 			return os.WriteFile(path, []byte(strings.Repeat("not a database ", 2000)), 0o600)
 		}},
 		{"cut short", func(_ *testing.T, path string) error { return os.Truncate(path, 20_000) }},
+		{"cut by a few bytes", func(_ *testing.T, path string) error {
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			return os.Truncate(path, info.Size()-100)
+		}},
 		{"a database of something else", func(_ *testing.T, path string) error {
 			return errors.Join(os.Remove(path), execute(path, "CREATE TABLE t (x); PRAGMA user_version = 1"))
 		}},
@@ -82,6 +90,40 @@ func TestDamagedFilesAreReplaced(t *testing.T) {
 				t.Errorf("after a new beginning: %+v, %v", state, err)
 			}
 		})
+	}
+}
+
+func TestAFolderInPlaceOfTheIndex(t *testing.T) {
+	s := store.NewLocal(t.TempDir())
+	if err := os.Mkdir(s.Location(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Load(t.Context())
+	if err == nil || !strings.Contains(err.Error(), s.Location()) || !strings.Contains(err.Error(), "remove it") {
+		t.Errorf("error %v, want one that names the path and says what to do", err)
+	}
+}
+
+// Whole documents stand in an index.
+func TestAnIndexIsItsOwnersAlone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // permissions there are not these
+	}
+	dir := filepath.Join(t.TempDir(), "older")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*store.Local{store.NewLocal(dir), store.NewLocal(filepath.Join(t.TempDir(), "a", "b"))} {
+		put(t, s, storetest.Source("a.md", "one"))
+		for path, want := range map[string]os.FileMode{s.Location(): 0o600, filepath.Dir(s.Location()): 0o700} {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := info.Mode().Perm(); got != want {
+				t.Errorf("%s has permissions %v, want %v", path, got, want)
+			}
+		}
 	}
 }
 
