@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,7 +22,7 @@ import (
 type waiting struct {
 	name  string
 	while time.Duration
-	calls *int
+	calls *atomic.Int32
 }
 
 func (w waiting) Definition() agent.Definition {
@@ -29,7 +30,7 @@ func (w waiting) Definition() agent.Definition {
 }
 
 func (w waiting) Call(ctx context.Context, _ json.RawMessage) (agent.ToolResult, error) {
-	*w.calls++
+	w.calls.Add(1)
 	select {
 	case <-time.After(w.while):
 		return agent.TextResult(w.name + " is back"), nil
@@ -57,9 +58,8 @@ model:
     - when: {user: late}
       do: [{call: {name: stuck, args: {}}}]
     - do: [{thinking: Hm.}, {text: "Done, "}, {delay_ms: 30}, {text: all of it.}]
-execution: {llm_timeout: 5}
 `)
-	a.Execution.TurnTimeout = 7
+	a.Execution.LLMTimeout, a.Execution.TurnTimeout = 3, 5
 	set, err := tool.Open(t.Context(), env, a, tool.Options{Recorder: r, Player: p})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ execution: {llm_timeout: 5}
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := 0
+	var calls atomic.Int32
 	s, err := b.NewSession(t.Context(), agent.SessionOptions{ID: "s", Tools: []agent.Tool{
 		waiting{"slow", 300 * time.Millisecond, &calls}, waiting{"quick", 100 * time.Millisecond, &calls}, waiting{"stuck", 4 * time.Second, &calls},
 	}})
@@ -93,8 +93,8 @@ execution: {llm_timeout: 5}
 	if err := errors.Join(s.Close(), b.Close(), set.Close()); err != nil {
 		t.Error(err)
 	}
-	if p != nil && calls > 0 {
-		t.Errorf("%d tools were called in a replay", calls)
+	if n := calls.Load(); p != nil && n > 0 {
+		t.Errorf("%d tools were called in a replay", n)
 	}
 	return all.String()
 }
