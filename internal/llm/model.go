@@ -32,8 +32,10 @@ type Info struct {
 // Request is one call.
 type Request struct {
 	// Session is the id of the session the call belongs to, for what a Model
-	// keeps for a session. It is never sent to a provider; a call outside of
-	// any conversation has none.
+	// keeps for a session. What is asked on a session's behalf beside its own
+	// conversation, such as by a judge, has that id, a slash and a name of its
+	// own: by it a record finds the call again. A call outside of any session has
+	// none. It is never sent to a provider.
 	Session string
 	// Turn and Ordinal say which call of which turn it is, both from 1; zero
 	// where the caller does not count. They are never sent to a provider.
