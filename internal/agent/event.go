@@ -77,7 +77,11 @@ type ModelCall struct {
 	Head     Header `json:"-"`
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
-	Usage    Usage  `json:"usage"`
+	// Purpose is empty for a response of the conversation, else what the call
+	// was for: one of the Purpose constants. A call with a purpose of its own has
+	// no deltas; it counts in usage and cost, and not among the turn's responses.
+	Purpose string `json:"purpose,omitempty"`
+	Usage   Usage  `json:"usage"`
 	// CostUSD is nil when the price is not known.
 	CostUSD *float64 `json:"cost_usd,omitempty"`
 	// FinishReason is the provider's own word for why the model stopped.
@@ -85,6 +89,9 @@ type ModelCall struct {
 	Start        time.Time `json:"start"`
 	End          time.Time `json:"end"`
 }
+
+// PurposeCompaction marks a ModelCall that shortened the conversation.
+const PurposeCompaction = "compaction"
 
 // Notice tells of something a person may want to know: a retry, a fallback, a
 // compaction, a degraded tool, a wait for a limit.

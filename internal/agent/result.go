@@ -129,7 +129,7 @@ func (f *Folder) Add(e Event) {
 			f.think.WriteString(e.Text)
 		}
 	case ModelCall:
-		f.endModelCall(e, main)
+		f.endModelCall(e, main && e.Purpose == "")
 	case ToolCallStarted:
 		f.res.ToolCalls = append(f.res.ToolCalls, ToolCall{Name: e.Name, Arguments: e.Arguments, CallID: e.CallID})
 	case ToolCallFinished:

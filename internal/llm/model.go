@@ -46,17 +46,25 @@ type Request struct {
 	// Tools are what the model may call. Their names are wire names: what the
 	// runtime wants this model to see.
 	Tools []agent.Definition
-	// Schema is the JSON Schema the answer must follow, or nil.
-	Schema   json.RawMessage
-	Sampling Sampling
+	// Schema is the JSON Schema the answer must follow, or nil, and SchemaName
+	// what it is called where a provider wants a name; empty leaves that to the
+	// Model. Letters, digits, _ and -, at most 64.
+	Schema     json.RawMessage
+	SchemaName string
+	Sampling   Sampling
 }
 
-// Sampling is how the model chooses its words; nil leaves it to the provider.
-// Its JSON form is part of a cassette.
+// Sampling is how the model chooses its words, and how hard it thinks about
+// them; nil and "" leave it to the provider. Its JSON form is part of a cassette.
 type Sampling struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	TopP        *float64 `json:"top_p,omitempty"`
 	MaxTokens   *int     `json:"max_tokens,omitempty"`
+	// Effort is low, medium, high or max. Models that do not think pass it over.
+	Effort string `json:"effort,omitempty"`
+	// ThinkingTokens bounds the reasoning before an answer; nil is no more of it
+	// than the model does anyway. Providers that know no such bound pass it over.
+	ThinkingTokens *int `json:"thinking_tokens,omitempty"`
 }
 
 // Role says whose a Message is.

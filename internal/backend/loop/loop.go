@@ -36,11 +36,19 @@ type Options struct {
 	WithTools func([]agent.Tool) (Tools, error)
 	// WireName returns the name under which the model sees a tool. Nil keeps
 	// canonical names.
-	WireName func(canonical string) string
+	WireName func(agent.Definition) string
+	// Selector chooses the tools that a turn offers; nil offers all.
+	Selector Selector
+	// Compactor shortens what the model reads of a long conversation; nil does
+	// not.
+	Compactor Compactor
 
-	System   string
-	Schema   json.RawMessage // what answers must match, or nil
-	Sampling llm.Sampling
+	System string
+	Schema json.RawMessage // what answers must match, or nil
+	// SchemaName is what the model is told that the schema is called; empty
+	// leaves it to the model.
+	SchemaName string
+	Sampling   llm.Sampling
 
 	Limits Limits
 	// Notices are said at the beginning of every session's first turn.
@@ -171,7 +179,7 @@ func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
 		if err != nil {
 			return nil, fmt.Errorf("resume session: %w", err)
 		}
-		s.history, s.spentUSD, turns = snap.Messages, snap.SpentUSD, snap.Turns
+		s.history, s.spentUSD, s.used, turns = snap.Messages, snap.SpentUSD, snap.Used, snap.Turns
 	}
 	s.sequencer = turn.NewSequencer(b.options.Backend, s.env.Now, s.limits.Turn, turns)
 	if err := b.sessions.Add(s); err != nil {

@@ -169,7 +169,7 @@ func TestTheModelIsGivenTheWholeHistory(t *testing.T) {
 	s := newSession(t, Options{
 		Model: decorated{model}, Tools: set, WithTools: with, System: "Be brief.",
 		Sampling: llm.Sampling{Temperature: &temperature},
-		WireName: func(name string) string { return "kb-" + name },
+		WireName: func(d agent.Definition) string { return "kb-" + d.Name },
 	}, agent.SessionOptions{ID: "s1"})
 
 	r := send(t, s, "one")
@@ -208,7 +208,7 @@ func TestToolsThatWouldLookAlikeAreRefused(t *testing.T) {
 	set, with := newToolSet(t, echoTool{})
 	b, err := New(Options{
 		Env: testEnv(), Backend: "agent_framework", Model: &fakeModel{}, Tools: set, WithTools: with,
-		WireName: func(string) string { return "same" },
+		WireName: func(agent.Definition) string { return "same" },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -15,13 +15,13 @@ type names struct {
 
 // newNames names tools for the model. Two tools that would look alike to it are
 // an error.
-func newNames(defs []agent.Definition, wireName func(string) string) (names, error) {
+func newNames(defs []agent.Definition, wireName func(agent.Definition) string) (names, error) {
 	if wireName == nil {
 		return names{wire: defs}, nil
 	}
 	n := names{wire: make([]agent.Definition, len(defs)), canonical: make(map[string]string, len(defs))}
 	for i, d := range defs {
-		wire := wireName(d.Name)
+		wire := wireName(d)
 		if other, taken := n.canonical[wire]; taken {
 			return names{}, fmt.Errorf("the model would see both %s and %s as %s; rename one of them", other, d.Name, wire)
 		}
@@ -30,6 +30,18 @@ func newNames(defs []agent.Definition, wireName func(string) string) (names, err
 		n.wire[i] = d
 	}
 	return n, nil
+}
+
+// among returns the tools of those canonical names, as the model sees them, in
+// the order of all.
+func (n names) among(chosen map[string]bool) []agent.Definition {
+	var list []agent.Definition
+	for _, d := range n.wire {
+		if chosen[n.of(d.Name)] {
+			list = append(list, d)
+		}
+	}
+	return list
 }
 
 // of returns the canonical name of what the model calls wire. A name that it

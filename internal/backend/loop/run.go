@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/backend/turn"
@@ -21,12 +22,15 @@ import (
 type run struct {
 	*session
 	turn     *turn.Turn
-	round    int             // model responses so far
-	ordinal  int             // tool calls so far
-	ids      map[string]bool // of the calls so far
-	partial  string          // text of the last response that had any
+	offered  []agent.Definition // the turn's tools, as the model sees them
+	round    int                // model responses so far
+	asked    int                // model calls so far: responses, and what compaction asked
+	ordinal  int                // tool calls so far
+	ids      map[string]bool    // of the calls so far
+	partial  string             // text of the last response that had any
 	costUSD  float64
 	repaired bool // the model was asked to correct its answer
+	whole    bool // compaction failed, and the conversation stays as it is
 }
 
 // run asks the model and runs its tools until it has answered.
@@ -38,6 +42,9 @@ func (r *run) run(ctx context.Context) (agent.TurnFinished, error) {
 			}
 		}
 	}
+	if err := r.selectTools(ctx); err != nil {
+		return agent.TurnFinished{}, err
+	}
 	var pending []llm.Call
 	for {
 		if stop, why := r.limitReached(); stop != "" {
@@ -47,6 +54,12 @@ func (r *run) run(ctx context.Context) (agent.TurnFinished, error) {
 			if err := r.runCalls(ctx, pending); err != nil {
 				return agent.TurnFinished{}, err
 			}
+		}
+		if err := r.compact(ctx); err != nil {
+			return agent.TurnFinished{}, err
+		}
+		if stop, why := r.limitReached(); stop != "" { // by what compaction cost
+			return r.stopped(stop, why), nil
 		}
 		done, text, err := r.ask(ctx)
 		if err != nil {
@@ -108,9 +121,78 @@ func (r *run) stopped(stop agent.StopReason, why string) agent.TurnFinished {
 	return agent.TurnFinished{Response: r.partial, StopReason: stop, IsError: true, Reason: why}
 }
 
-// ask makes one model call, passes its deltas on and puts the response into the
-// history. It returns the response and its text.
+// ask has the model respond to the history, passes its deltas on and puts the
+// response into the history. It returns the response and its text.
 func (r *run) ask(ctx context.Context) (llm.Done, string, error) {
+	r.round++
+	resp, err := r.call(ctx, r.request(), r.turn.Emit)
+	if err != nil {
+		return llm.Done{}, "", err
+	}
+	if resp.text != "" {
+		r.partial = resp.text
+	}
+	done := resp.done
+	done.Message.Role = llm.RoleAssistant
+	r.identify(done.Message.Calls)
+	r.history = append(r.history, done.Message)
+	if err := r.turn.Emit(resp.event(r.env.Now())); err != nil {
+		r.giveUp(done.Message.Calls)
+		return llm.Done{}, "", err
+	}
+	return done, resp.text, nil
+}
+
+// aside asks the model something that is no part of the conversation, and
+// returns what it answered. The call counts like any other, but is no response
+// of the turn.
+func (r *run) aside(ctx context.Context, system string, question agent.Message) (string, error) {
+	req := llm.Request{
+		Session: r.id, Turn: r.turn.Number(), Ordinal: r.asked + 1,
+		System:   system,
+		Messages: []llm.Message{{Role: llm.RoleUser, Parts: question.Parts}},
+		Sampling: r.backend.options.Sampling,
+	}
+	resp, err := r.call(ctx, req, func(e agent.Event) error {
+		if _, ok := e.(agent.Notice); ok {
+			return r.turn.Emit(e)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	event := resp.event(r.env.Now())
+	event.Purpose = agent.PurposeCompaction
+	if err := r.turn.Emit(event); err != nil {
+		return "", err
+	}
+	if stop := resp.done.Stop; stop != agent.StopEnd && stop != agent.StopMaxTokens {
+		return "", errors.New(stopText(stop))
+	}
+	return resp.text, nil
+}
+
+// response is what a model call came to.
+type response struct {
+	done  llm.Done
+	text  string
+	info  llm.Info // of the model that was asked
+	start time.Time
+}
+
+// event tells of the call, which ended at end.
+func (p response) event(end time.Time) agent.ModelCall {
+	return agent.ModelCall{
+		Provider: cmp.Or(p.done.Provider, p.info.Provider), Model: cmp.Or(p.done.Model, p.info.Name),
+		Usage: p.done.Usage, CostUSD: p.done.CostUSD, FinishReason: p.done.FinishReason,
+		Start: p.start, End: end,
+	}
+}
+
+// call makes one model call within its limits, hands what happens meanwhile to
+// say, and counts what it cost.
+func (r *run) call(ctx context.Context, req llm.Request, say func(agent.Event) error) (response, error) {
 	o := &r.backend.options
 	if d := r.limits.Model; d.After > 0 {
 		var stop context.CancelFunc
@@ -119,68 +201,54 @@ func (r *run) ask(ctx context.Context) (llm.Done, string, error) {
 		})
 		defer stop()
 	}
-	r.round++
-	start := r.env.Now()
+	r.asked++
+	resp := response{info: o.Model.Info(), start: r.env.Now()}
 	var (
 		text strings.Builder
 		done *llm.Done
 	)
-	for chunk, err := range o.Model.Stream(ctx, r.request()) {
+	for chunk, err := range o.Model.Stream(ctx, req) {
 		if timeout, ok := errors.AsType[*agent.BackendTimeoutError](context.Cause(ctx)); ok && err != nil {
 			err = timeout
 		}
 		switch c := chunk.(type) {
 		case llm.Text:
 			text.WriteString(string(c))
-			err = r.turn.Emit(agent.TextDelta{Text: string(c)})
+			err = say(agent.TextDelta{Text: string(c)})
 		case llm.Thinking:
-			err = r.turn.Emit(agent.ThinkingDelta{Text: string(c)})
+			err = say(agent.ThinkingDelta{Text: string(c)})
 		case llm.Notice:
-			err = r.turn.Emit(agent.Notice{Code: c.Code, Text: c.Text})
+			err = say(agent.Notice{Code: c.Code, Text: c.Text})
 		case llm.Done:
 			done = &c
 		}
 		if err != nil {
-			return llm.Done{}, "", err
+			return response{}, err
 		}
 	}
-	info := o.Model.Info()
 	if done == nil {
-		return llm.Done{}, "", fmt.Errorf("%s model %s ended its response without finishing it", info.Provider, info.Name)
-	}
-	if text.Len() > 0 {
-		r.partial = text.String()
+		return response{}, fmt.Errorf("%s model %s ended its response without finishing it", resp.info.Provider, resp.info.Name)
 	}
 	if done.CostUSD != nil {
 		r.costUSD += *done.CostUSD
 		r.spentUSD += *done.CostUSD
 	}
-	done.Message.Role = llm.RoleAssistant
-	r.identify(done.Message.Calls)
-	r.history = append(r.history, done.Message)
-	err := r.turn.Emit(agent.ModelCall{
-		Provider: cmp.Or(done.Provider, info.Provider), Model: cmp.Or(done.Model, info.Name),
-		Usage: done.Usage, CostUSD: done.CostUSD, FinishReason: done.FinishReason,
-		Start: start, End: r.env.Now(),
-	})
-	if err != nil {
-		r.giveUp(done.Message.Calls)
-		return llm.Done{}, "", err
-	}
-	return *done, text.String(), nil
+	resp.done, resp.text = *done, text.String()
+	return resp, nil
 }
 
 func (r *run) request() llm.Request {
 	o := &r.backend.options
 	return llm.Request{
-		Session:  r.id,
-		Turn:     r.turn.Number(),
-		Ordinal:  r.round,
-		System:   o.System,
-		Messages: r.history[:len(r.history):len(r.history)],
-		Tools:    r.names.wire,
-		Schema:   o.Schema,
-		Sampling: o.Sampling,
+		Session:    r.id,
+		Turn:       r.turn.Number(),
+		Ordinal:    r.asked + 1,
+		System:     o.System,
+		Messages:   r.history[:len(r.history):len(r.history)],
+		Tools:      r.offered,
+		Schema:     o.Schema,
+		SchemaName: o.SchemaName,
+		Sampling:   o.Sampling,
 	}
 }
 
@@ -259,6 +327,7 @@ func (r *run) runCalls(ctx context.Context, calls []llm.Call) error {
 	defer cancel()
 	for i, c := range calls {
 		r.ordinal++
+		r.countUse(r.names.of(c.Name))
 		call := tool.Call{
 			ID: c.ID, Name: r.names.of(c.Name), Arguments: c.Arguments,
 			Session: r.id, Turn: r.turn.Number(), Ordinal: r.ordinal,

@@ -16,7 +16,7 @@ import (
 )
 
 // session is one conversation on the loop. What a turn changes (history,
-// spentUSD) belongs to whoever holds the sequencer's slot.
+// spentUSD, used) belongs to whoever holds the sequencer's slot.
 type session struct {
 	backend   *Backend
 	id        string
@@ -30,6 +30,7 @@ type session struct {
 
 	history  []llm.Message
 	spentUSD float64
+	used     map[string]int // how often each tool was called, by canonical name
 }
 
 // ID implements agent.Session.
@@ -80,7 +81,7 @@ func (s *session) Snapshot(ctx context.Context) (data json.RawMessage, err error
 	err = s.sequencer.Do(ctx, func() error {
 		data, err = json.Marshal(snapshot{
 			Schema: snapshotSchema, Backend: s.backend.options.Backend,
-			Turns: s.sequencer.Turns(), SpentUSD: s.spentUSD, Messages: s.history,
+			Turns: s.sequencer.Turns(), SpentUSD: s.spentUSD, Used: s.used, Messages: s.history,
 		})
 		return err
 	})

@@ -12,11 +12,12 @@ const snapshotSchema = "holodeck.snapshot/v1"
 
 // snapshot is a session as it is put away.
 type snapshot struct {
-	Schema   string        `json:"schema"`
-	Backend  string        `json:"backend"`
-	Turns    int           `json:"turns"`
-	SpentUSD float64       `json:"spent_usd,omitempty"`
-	Messages []llm.Message `json:"messages"`
+	Schema   string         `json:"schema"`
+	Backend  string         `json:"backend"`
+	Turns    int            `json:"turns"`
+	SpentUSD float64        `json:"spent_usd,omitempty"`
+	Used     map[string]int `json:"tools_used,omitempty"`
+	Messages []llm.Message  `json:"messages"`
 }
 
 // readSnapshot reads what Snapshot of a session of the backend wrote. What it
