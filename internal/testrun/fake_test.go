@@ -56,13 +56,13 @@ func calls(text string, nameArgs ...string) []agent.Event {
 	return append(append(events, ends...), reply(text)...)
 }
 
-func (f *fake) NewSession(context.Context, agent.SessionOptions) (agent.Session, error) {
+func (f *fake) NewSession(_ context.Context, opts agent.SessionOptions) (agent.Session, error) {
 	if f.open != nil {
 		if err := f.open(); err != nil {
 			return nil, err
 		}
 	}
-	return &session{fake: f, id: strconv.Itoa(int(f.sessions.Add(1)))}, nil
+	return &session{fake: f, options: opts, id: strconv.Itoa(int(f.sessions.Add(1)))}, nil
 }
 
 func (f *fake) Capabilities() agent.Capabilities { return agent.Capabilities{} }
@@ -70,10 +70,11 @@ func (f *fake) Close() error                     { return nil }
 
 // session is one conversation with a fake.
 type session struct {
-	fake  *fake
-	id    string
-	turns int
-	heard []string
+	fake    *fake
+	options agent.SessionOptions
+	id      string
+	turns   int
+	heard   []string
 }
 
 func (s *session) ID() string { return s.id }

@@ -111,12 +111,12 @@ func TestVerdicts(t *testing.T) {
 		{"no tool expected of none", nil, expectTool(ask("x", "")), reply("y"), runs.Unchecked, ""},
 		{"right answer and missing tool", equality, expectTool(ask("x", "y"), "kb"), reply("y"), runs.Failed, "no tool was"},
 		{"error result", nil, ask("x", ""), []agent.Event{agent.TurnFinished{Response: "part", IsError: true, StopReason: agent.StopMaxTurns, Reason: "20 rounds"}}, runs.Failed, "the turn ended early (max_turns): 20 rounds"},
-		{"trap T7: empty answer", nil, ask("x", ""), reply(" "), runs.Failed, "the answer is empty"},
-		{"trap T7: empty answer with a metric", equality, ask("x", "y"), reply(""), runs.Failed, "the answer is empty"},
+		{"trap T07: empty answer", nil, ask("x", ""), reply(" "), runs.Failed, "the answer is empty"},
+		{"trap T07: empty answer with a metric", equality, ask("x", "y"), reply(""), runs.Failed, "the answer is empty"},
 		{"empty answer that is allowed", equality, allowEmpty(ask("x", "y")), reply(""), runs.Unchecked, "as the case allows"},
 		{"empty text beside a structured answer", nil, ask("x", ""), []agent.Event{agent.TurnFinished{Structured: json.RawMessage(`{"a":1}`), StopReason: agent.StopEnd}}, runs.Unchecked, ""},
-		{"trap T8: a metric that cannot be computed", []config.Metric{&config.RAGMetric{MetricBase: metric("").MetricBase, MetricType: "answer_relevancy", Threshold: 0.5}}, ask("x", ""), reply("y"), runs.Failed, "cannot compute answer_relevancy yet"},
-		{"trap T6: a disabled metric", []config.Metric{&config.StandardMetric{MetricBase: config.MetricBase{Type: config.MetricStandard}, Metric: "equality"}}, ask("x", "y"), reply("z"), runs.Unchecked, ""},
+		{"trap T08: a metric that cannot be computed", []config.Metric{&config.RAGMetric{MetricBase: metric("").MetricBase, MetricType: "answer_relevancy", Threshold: 0.5}}, ask("x", ""), reply("y"), runs.Failed, "cannot compute answer_relevancy yet"},
+		{"trap T06: a disabled metric", []config.Metric{&config.StandardMetric{MetricBase: config.MetricBase{Type: config.MetricStandard}, Metric: "equality"}}, ask("x", "y"), reply("z"), runs.Unchecked, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := &fake{turn: func(context.Context, *session, int, string) ([]agent.Event, error) { return tt.events, nil }}
@@ -151,7 +151,7 @@ func TestOfflineJudgesDoNotCount(t *testing.T) {
 	}
 }
 
-func TestTrapT5MetricsOfOneNameKeepTheirSettings(t *testing.T) {
+func TestTrapT05MetricsOfOneNameKeepTheirSettings(t *testing.T) {
 	loose, exact := metric("numeric"), metric("numeric")
 	loose.AbsoluteTolerance = 1
 	_, rec := run(t, suite([]config.Metric{loose, exact}, ask("x", "10")), answers(func(string) string { return "10.5" }))
