@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/holodeck-go/holodeck/internal/cli"
+	"github.com/holodeck-go/holodeck/internal/llm/llmtest"
+	"github.com/holodeck-go/holodeck/internal/llm/script"
 )
 
 func TestMain(m *testing.M) {
@@ -37,12 +40,13 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"copydir":  copyDir,
-			"exits":    exits,
-			"replace":  replace,
-			"shows":    shows,
-			"makefile": makeFile,
-			"jsonpath": jsonPath,
+			"copydir":     copyDir,
+			"exits":       exits,
+			"replace":     replace,
+			"shows":       shows,
+			"makefile":    makeFile,
+			"jsonpath":    jsonPath,
+			"modelserver": modelServer,
 		},
 	})
 }
@@ -151,6 +155,23 @@ func child(value any, key string) (any, bool) {
 		}
 	}
 	return nil, false
+}
+
+// modelServer implements modelserver NAME SCRIPT.
+func modelServer(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 2, "modelserver NAME SCRIPT")
+	rules, problems := script.ParseYAML([]byte(ts.ReadFile(args[1])))
+	if len(problems) > 0 {
+		ts.Fatalf("%s: %v", args[1], problems)
+	}
+	handler, err := llmtest.NewHandler(rules, llmtest.Options{})
+	ts.Check(err)
+	server := httptest.NewServer(handler)
+	ts.Defer(func() {
+		handler.Close()
+		server.Close()
+	})
+	ts.Setenv(args[0], server.URL)
 }
 
 func need(ts *testscript.TestScript, neg bool, args []string, n int, usage string) {

@@ -12,4 +12,7 @@
 //	makefile FILE MIB        make a file of so many MiB of letters
 //	jsonpath FILE PATH WANT  compare one value of a JSON file, such as
 //	                         summary.failed, with its JSON text
+//	modelserver NAME SCRIPT  start a fake model server that plays a file of rules
+//	                         (see docs/offline.md) in every provider's format;
+//	                         its address is put into the variable NAME
 package acceptance

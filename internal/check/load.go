@@ -21,6 +21,9 @@ type Options struct {
 	// Replay says that the agent is played from a record, which needs none of the
 	// credentials and addresses of what is outside.
 	Replay bool
+	// Open says that the agent is about to be opened: a key that is missing is an
+	// error then, and a warning otherwise.
+	Open bool
 }
 
 // Load loads the agent file at path, or the one in the folder at path, and
@@ -54,6 +57,11 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 		}
 	}
 	problems = append(problems, prices(agent, opts)...)
+	for i := range problems {
+		if problems[i].Code == config.CodeCredential && !opts.Open {
+			problems[i].Severity = config.SeverityWarning
+		}
+	}
 	config.SortProblems(problems)
 	return agent, problems
 }

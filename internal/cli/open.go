@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/backend"
@@ -12,6 +13,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/llm/price"
+	"github.com/holodeck-go/holodeck/internal/netclient"
 	"github.com/holodeck-go/holodeck/internal/tool"
 )
 
@@ -38,6 +40,7 @@ type openedAgent struct {
 	backend agent.Backend
 	set     *tool.Set
 	tape    *tape
+	http    *http.Client // of models and embedders
 }
 
 // openAgent loads the agent at path and opens it. Whoever calls it closes what
@@ -56,6 +59,7 @@ func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 	load := a.loadOptions()
 	load.Offline = opts.offline
 	load.Replay = opts.tape.replay != ""
+	load.Open = true
 	load.Flags = opts.execution
 	loaded, problems := check.Load(path, load)
 	if loaded != nil {
@@ -73,9 +77,12 @@ func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 	return loaded, nil
 }
 
-// open opens a loaded agent. What a person should know of it goes to stderr.
+// open opens a loaded agent. What is being waited for goes to stderr.
 func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) (_ *openedAgent, err error) {
 	o := &openedAgent{config: loaded}
+	if o.http, err = netclient.New(loaded.Variable); err != nil {
+		return nil, &config.Error{Problems: []config.Problem{{Severity: config.SeverityError, Code: config.CodeValue, Text: err.Error()}}}
+	}
 	if o.tape, err = a.openTape(loaded, opts.tape); err != nil {
 		return nil, err
 	}
@@ -90,7 +97,7 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 		Getenv:      a.variable,
 		ForceIngest: opts.forceIngest,
 		Progress:    progress.report,
-		Notice:      progress.say,
+		OnWait:      progress.say,
 		Recorder:    o.tape.recorder,
 		Player:      o.tape.player,
 	})
@@ -98,7 +105,7 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 	if err != nil {
 		return nil, fmt.Errorf("open the tools of %s: %w", loaded.File, err)
 	}
-	models, err := a.models(loaded, opts, o.tape)
+	models, err := a.models(o, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -109,13 +116,16 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 }
 
 // models returns the models of the command that opens an agent.
-func (a *app) models(loaded *config.Agent, opts openOptions, t *tape) (*llm.Models, error) {
-	o := llm.Options{Redactor: loaded.Redactor, Recorder: t.recorder, Player: t.player}
+func (a *app) models(opened *openedAgent, opts openOptions) (*llm.Models, error) {
+	o := llm.Options{
+		Getenv: opened.config.Variable, HTTP: opened.http,
+		Redactor: opened.config.Redactor, Recorder: opened.tape.recorder, Player: opened.tape.player,
+	}
 	if opts.parallel {
-		o.Parallel = loaded.Execution.ParallelTestCases
+		o.Parallel = opened.config.Execution.ParallelTestCases
 	}
 	var err error
-	if o.Prices, err = price.Open(a.variable, a.Home); err != nil && t.player == nil {
+	if o.Prices, err = price.Open(a.variable, a.Home); err != nil && o.Player == nil {
 		return nil, err // loading has said so, unless the file was changed since
 	}
 	return llm.Open(a.env, o), nil
@@ -136,6 +146,7 @@ func (o *openedAgent) Close() error {
 	if o.set != nil {
 		errs = append(errs, o.set.Close())
 	}
+	o.http.CloseIdleConnections()
 	return errors.Join(append(errs, o.tape.Close())...)
 }
 

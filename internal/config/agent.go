@@ -47,6 +47,19 @@ type Agent struct {
 	Replay bool `key:"-"`
 	// Redactor knows every secret value that was loaded.
 	Redactor *secret.Redactor `key:"-"`
+
+	env *environment
+}
+
+// Variable returns a variable as the files of the agent see it: from the process
+// environment, or else from the .env files. It is "" when it is not set, and in
+// an Agent that was not loaded.
+func (a *Agent) Variable(name string) string {
+	if a.env == nil {
+		return ""
+	}
+	value, _ := a.env.lookup(name)
+	return value
 }
 
 // LeftOut is something the --offline rewrite replaced or left out.

@@ -129,7 +129,7 @@ func (l *loader) load(path string) *Agent {
 	if execution != nil {
 		root = root.with("execution", execution)
 	}
-	agent := &Agent{File: file, Dir: dir}
+	agent := &Agent{File: file, Dir: dir, env: l.env}
 	d := l.decoder(SeverityError)
 	d.profiles = m.profileNames()
 	d.prepare = l.prepare(root.get(casesKey), m.settings)

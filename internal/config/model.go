@@ -15,6 +15,7 @@ type Model struct {
 	APIKey       secret.String `key:"api_key" doc:"The key; absent, the provider's usual variable is read."`
 	APIVersion   *string       `key:"api_version" doc:"Azure API version."`
 	AuthProvider *AuthProvider `key:"auth_provider" doc:"How an anthropic model is paid for."`
+	API          *ModelAPI     `key:"api" ours:"true" doc:"Which of OpenAI's APIs is spoken. Absent, responses for the reasoning models of OpenAI and Azure, and chat for all others."`
 	Script       []any         `key:"script" ours:"true" doc:"Rules the offline model plays (see docs/offline.md)."`
 	ScriptFile   *string       `key:"script_file" ours:"true" rule:"nonblank" doc:"A YAML file of such rules, relative to the agent file."`
 }
@@ -44,3 +45,15 @@ type AuthProvider string
 func (AuthProvider) Values() []string {
 	return []string{"api_key", "oauth_token", "bedrock", "vertex", "foundry", "custom"}
 }
+
+// ModelAPI is one of OpenAI's APIs.
+type ModelAPI string
+
+// The APIs: Chat Completions, which many servers speak, and Responses.
+const (
+	APIChat      ModelAPI = "chat"
+	APIResponses ModelAPI = "responses"
+)
+
+// Values implements the enumeration.
+func (ModelAPI) Values() []string { return []string{"chat", "responses"} }

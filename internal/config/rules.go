@@ -113,6 +113,9 @@ func (c *checker) model(m *Model) {
 	if m.Provider != ProviderAzureOpenAI {
 		c.idle(m.Block, "it is for provider azure_openai", "api_version")
 	}
+	if m.Provider != ProviderOpenAI && m.Provider != ProviderAzureOpenAI {
+		c.idle(m.Block, "it is for providers openai and azure_openai", "api")
+	}
 	for _, key := range []string{"script", "script_file"} {
 		if m.Wrote(key) && m.Provider != ProviderOffline {
 			c.fail(m.Block, key, CodeConflict, "is only for provider offline", "remove it, or set provider: offline")

@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/provider"
 )
 
-// Check says what is wrong with the scripts of an agent's models, and warns of
-// keys the offline model does not heed and where this build cannot reach the
-// agent's model. What --offline replaced it leaves alone.
+// Check says what is wrong with the scripts of an agent's models, what is missing
+// to reach the agent's own, and what that cannot do; it warns of keys a model
+// does not heed. What --offline replaced it leaves alone.
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	for _, m := range models(a) {
@@ -23,10 +24,45 @@ func Check(a *config.Agent) []config.Problem {
 			}
 		}
 	}
-	if m := a.Model; m != nil && m.Provider != config.ProviderOffline && !a.Offline {
-		problems = append(problems, m.Problem(config.SeverityWarning, "provider", config.CodeUnsupported,
-			fmt.Sprintf("this build has no client for provider %s yet", m.Provider),
-			"run with --offline to let the built-in model stand in, or set provider: offline"))
+	if m := a.Model; m != nil && m.Provider != "" && m.Provider != config.ProviderOffline {
+		access, missing := provider.Resolve(m, a.Variable)
+		if reaches(a) {
+			problems = append(problems, missing...)
+		}
+		problems = append(problems, limits(m, access.Route)...)
+	}
+	return problems
+}
+
+// reaches reports whether the agent's model is reached from here. The claude
+// runtime reaches its model itself, and what is played from a record needs none.
+func reaches(a *config.Agent) bool {
+	return !a.Replay && a.Runtime != config.BackendClaude
+}
+
+// limits says what a section asks of its model and the model cannot do.
+func limits(m *config.Model, route provider.Route) []config.Problem {
+	var problems []config.Problem
+	warn := func(key, why string) {
+		if m.Wrote(key) {
+			problems = append(problems, m.Problem(config.SeverityWarning, key, config.CodeNoEffect, "has no effect: "+why, ""))
+		}
+	}
+	switch m.Provider {
+	case config.ProviderOpenAI, config.ProviderAzureOpenAI:
+		if isReasoning(m.Name) {
+			warn("temperature", fmt.Sprintf("%s thinks before it answers, and takes none", m.Name))
+			warn("top_p", fmt.Sprintf("%s thinks before it answers, and takes none", m.Name))
+		}
+		if route == provider.AzureDeployment && m.API != nil && *m.API == config.APIResponses {
+			problems = append(problems, m.Problem(config.SeverityError, "api", config.CodeUnsupported,
+				"Azure speaks responses only without a dated api_version", "remove api_version, or api"))
+		}
+	case config.ProviderAnthropic:
+		if m.Temperature != nil && *m.Temperature > 1 {
+			problems = append(problems, m.Problem(config.SeverityError, "temperature", config.CodeUnsupported,
+				fmt.Sprintf("is %g, and anthropic takes 0 to 1", *m.Temperature), "lower it"))
+		}
 	}
 	return problems
 }

@@ -283,7 +283,7 @@ func TestAProviderWithoutAClientSaysWhatToDo(t *testing.T) {
 }
 
 // agentWith loads an agent file with that model section.
-func agentWith(t *testing.T, model string, files map[string]string) (*config.Agent, []config.Problem) {
+func agentWith(t testing.TB, model string, files map[string]string) (*config.Agent, []config.Problem) {
 	t.Helper()
 	dir := t.TempDir()
 	files["agent.yaml"] = "name: test\ninstructions: {inline: Be brief.}\nmodel:\n" + model
@@ -309,7 +309,19 @@ func TestCheckFindsWhatIsWrongWithScripts(t *testing.T) {
 			"agent.yaml:6:16: warning: model.temperature: has no effect on the offline model",
 			"agent.yaml:7:12: warning: model.api_key: has no effect on the offline model",
 		}},
-		"no client": {"  provider: openai\n  name: gpt-x\n", "", []string{"agent.yaml:4:13: warning: model.provider: this build has no client for provider openai yet (run with --offline to let the built-in model stand in, or set provider: offline)"}},
+		"a missing key":  {"  provider: openai\n  name: gpt-x\n", "", []string{"agent.yaml:4:3: model.api_key: openai model gpt-x needs a key, and there is none (set OPENAI_API_KEY in the environment or in a .env file beside the agent file, or run with --offline)"}},
+		"a bad endpoint": {"  provider: openai\n  name: gpt-x\n  endpoint: localhost:1\n", "", []string{"agent.yaml:6:13: model.endpoint: is not an http or https address (write it as https://host/path)"}},
+		"sampling of a reasoning model": {"  provider: openai\n  name: o3\n  api_key: not-needed\n  temperature: 0.5\n", "", []string{
+			"agent.yaml:7:16: warning: model.temperature: has no effect: o3 thinks before it answers, and takes none",
+		}},
+		"responses of an old Azure": {"  provider: azure_openai\n  name: x\n  endpoint: https://r.example\n  api_key: not-needed\n  api_version: '2024-10-21'\n  api: responses\n", "", []string{
+			"agent.yaml:9:8: model.api: Azure speaks responses only without a dated api_version (remove api_version, or api)",
+		}},
+		"too hot for anthropic": {"  provider: anthropic\n  name: x\n  temperature: 1.5\nbackend: agent_framework\n", "", []string{
+			"agent.yaml:4:3: model.api_key: anthropic model x needs a key, and there is none (set ANTHROPIC_API_KEY in the environment or in a .env file beside the agent file, or run with --offline)",
+			"agent.yaml:6:16: model.temperature: is 1.5, and anthropic takes 0 to 1 (lower it)",
+		}},
+		"claude reaches its model itself": {"  provider: anthropic\n  name: x\n", "", nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -2,12 +2,14 @@ package llm
 
 import (
 	"fmt"
+	"net/http"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/llm/price"
 	"github.com/holodeck-go/holodeck/internal/llm/script"
+	"github.com/holodeck-go/holodeck/internal/provider"
 	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
@@ -16,8 +18,13 @@ import (
 // that gives the one it was handed.
 type Decorator func(Model) Model
 
-// Options says what goes around every call.
+// Options says how models are reached, and what goes around every call.
 type Options struct {
+	// Getenv is asked for what a model section leaves to the environment, such as
+	// OPENAI_API_KEY; nil knows no variable.
+	Getenv func(name string) string
+	// HTTP makes the requests; nil is http.DefaultClient.
+	HTTP *http.Client
 	// Parallel is how many calls may be under way at one endpoint with one key to
 	// begin with. The bound then follows what the provider bears. 0 is none until
 	// the provider refuses a call as one too many.
@@ -48,8 +55,9 @@ func Open(env agent.Env, o Options) *Models {
 	return &Models{env: env, options: o, limiters: limiters{start: o.Parallel}}
 }
 
-// Model returns the model that c names. The error says what is wrong with its
-// script, or that this build has no client for the provider.
+// Model returns the model that c names. Nothing is asked of its provider yet.
+// What is wrong with its script, and what is missing to reach it, such as a key,
+// is a *config.Error.
 func (ms *Models) Model(c *config.Model) (Model, error) {
 	if p := ms.options.Player; p != nil {
 		return ms.replay(p, c)
@@ -116,11 +124,31 @@ func (ms *Models) decorate(m Model) Model {
 	return m
 }
 
+// open returns a model and nothing round it.
 func (ms *Models) open(c *config.Model) (Model, error) {
-	if c.Provider != config.ProviderOffline {
-		return nil, fmt.Errorf("this build has no client for provider %s yet; "+
-			"use provider: offline, or --offline to let the built-in model stand in for %s", c.Provider, c.Name)
+	if c.Provider == config.ProviderOffline {
+		return ms.offline(c)
 	}
+	getenv, client := ms.options.Getenv, ms.options.HTTP
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	if client == nil {
+		client = http.DefaultClient
+	}
+	a, problems := provider.Resolve(c, getenv)
+	if len(problems) > 0 {
+		return nil, &config.Error{Problems: problems}
+	}
+	switch a.Route {
+	case provider.OpenAI, provider.AzureV1, provider.AzureDeployment:
+		return newOpenAI(a, c, client), nil
+	}
+	return nil, fmt.Errorf("this build has no client for provider %s yet; "+
+		"use provider: offline, or --offline to let the built-in model stand in for %s", c.Provider, c.Name)
+}
+
+func (ms *Models) offline(c *config.Model) (Model, error) {
 	rules, problems := readScript(c)
 	if len(problems) > 0 {
 		return nil, &config.Error{Problems: problems}

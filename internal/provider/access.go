@@ -187,7 +187,7 @@ func (r *resolver) azure(a *Access) {
 	const variable = "AZURE_OPENAI_API_KEY"
 	a.Route, a.keyName = AzureV1, variable
 	r.endpoint(a, "", "", "/openai/v1", "/openai", "/v1")
-	if a.URL == "" && len(r.problems) == 0 {
+	if a.URL == "" && len(r.problems) == 0 && r.model.Path() == "" { // of one that was loaded, config says so
 		r.problem("endpoint", config.CodeMissing, "is required with provider azure_openai", "such as https://NAME.openai.azure.com")
 	}
 	version := ""

@@ -1,0 +1,112 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/llm/sse"
+	"github.com/holodeck-go/holodeck/internal/provider"
+)
+
+// remote is a model at the other end of a connection.
+type remote struct {
+	access provider.Access
+	client *http.Client // of access
+	info   Info
+	// maxUnasked says that max_tokens is the default, which nobody asked for.
+	maxUnasked bool
+	// temperatureUnasked says the same of temperature.
+	temperatureUnasked bool
+}
+
+func newRemote(a provider.Access, c *config.Model, client *http.Client, can agent.Capabilities) remote {
+	return remote{
+		access: a, client: a.Client(client),
+		info:               Info{Provider: string(a.Provider), Name: a.Model, Capabilities: can},
+		maxUnasked:         c.LayerOf("max_tokens") == config.LayerDefault,
+		temperatureUnasked: c.LayerOf("temperature") == config.LayerDefault,
+	}
+}
+
+// Info implements Model.
+func (m *remote) Info() Info { return m.info }
+
+// post sends a JSON request to a path of the endpoint. The caller closes the
+// body of the response.
+func (m *remote) post(ctx context.Context, path string, body any) (*http.Response, error) {
+	var data bytes.Buffer
+	enc := json.NewEncoder(&data)
+	enc.SetEscapeHTML(false) // shorter, and as a person would write it
+	if err := enc.Encode(body); err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.access.URL+path, &data)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	return m.client.Do(req)
+}
+
+// goodbye is how long a server may take to end a response that is complete.
+const goodbye = 50 * time.Millisecond
+
+// hangUp closes a response. Where it is complete but for its end it reads that,
+// so that the connection can be used again.
+func hangUp(body io.ReadCloser, complete bool) {
+	if complete {
+		impatience := time.AfterFunc(goodbye, func() { body.Close() })
+		io.Copy(io.Discard, io.LimitReader(body, 4<<10))
+		impatience.Stop()
+	}
+	body.Close()
+}
+
+// decode reads the data of an event.
+func (m *remote) decode(e sse.Event, into any) error {
+	if err := json.Unmarshal(e.Data, into); err != nil {
+		return m.access.Unusable(fmt.Sprintf("%v, in %s", err, excerpt(e.Data)))
+	}
+	return nil
+}
+
+// excerpt returns the beginning of what a server said, for a message.
+func excerpt(data []byte) string {
+	const most = 200
+	text := strings.ToValidUTF8(string(data[:min(len(data), most)]), "")
+	if len(data) > most {
+		text += "…"
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// end ends a call that failed. A prompt that was too long or was filtered is not
+// an error but a response that says so.
+func (r *reply) end(ctx context.Context, err error) {
+	if cause := ctx.Err(); cause != nil {
+		r.fail(cause)
+		return
+	}
+	err = provider.Of(err)
+	refused, ok := errors.AsType[*ProviderError](err)
+	switch {
+	case ok && refused.ContextOverflow():
+		r.done(Done{Stop: agent.StopContextOverflow, FinishReason: refused.Message})
+	case ok && refused.Filtered():
+		r.done(Done{Stop: agent.StopBlocked, FinishReason: refused.Message})
+	case errors.Is(err, sse.ErrTooLong):
+		r.fail(fmt.Errorf("read the response: %w", err))
+	default:
+		r.fail(err)
+	}
+}
