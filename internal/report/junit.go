@@ -85,14 +85,18 @@ func (j *junit) End(s runs.Summary) error {
 	return j.out.err
 }
 
-// caseName returns a name that no other attempt of the run has: build servers
-// take two of one name for one.
+// caseName returns a name that no other attempt of the run has, since build
+// servers take two of one name for one: the id stands in it where it says more
+// than the title.
 func caseName(c *runs.Case) string {
-	name := title(c)
-	if c.ID != "" && c.ID != c.Name {
+	name := c.Title()
+	switch {
+	case strings.HasPrefix(c.ID, name):
+		name = c.ID
+	case c.ID != "":
 		name += " [" + c.ID + "]"
 	}
-	return name
+	return name + attemptOf(c)
 }
 
 // seconds prints a duration as JUnit has it.

@@ -138,19 +138,19 @@ func mdSummary(b *strings.Builder, s runs.Summary) {
 	if s.Repeats.Cases() > 0 {
 		fmt.Fprintf(b, "Repeated: %s\n\n", mdLine(repeats(s.Repeats)))
 	}
-	mdMetrics(b, s.Metrics)
+	mdMetrics(b, s.Metrics, unit(s))
 }
 
 // mdMetrics writes the averages, and what was skipped.
-func mdMetrics(b *strings.Builder, metrics []runs.MetricSummary) {
+func mdMetrics(b *strings.Builder, metrics []runs.MetricSummary, unit string) {
 	if len(metrics) > 0 {
-		b.WriteString("| Metric | Kind | Average | Cases | Skipped |\n|---|---|---|---|---|\n")
+		b.WriteString("| Metric | Kind | Average | Over | Skipped |\n|---|---|---|---|---|\n")
 		for _, m := range metrics {
 			mean := "–"
 			if m.Cases > 0 {
 				mean = fmt.Sprintf("%.2f", m.Mean)
 			}
-			mdRow(b, cut(printable(m.Name), excerptLen), string(m.Kind), mean, fmt.Sprint(m.Cases), fmt.Sprint(m.Skipped))
+			mdRow(b, cut(printable(m.Name), excerptLen), string(m.Kind), mean, count(m.Cases, unit), fmt.Sprint(m.Skipped))
 		}
 		b.WriteString("\n")
 	}

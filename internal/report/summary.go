@@ -53,7 +53,7 @@ func (i ink) summary(s runs.Summary, opts Options) string {
 	}
 	for _, m := range s.Metrics {
 		if m.Cases > 0 {
-			fmt.Fprintf(&b, "  %s: %.2f on average over %s\n", printable(m.Name), m.Mean, count(m.Cases, "case"))
+			fmt.Fprintf(&b, "  %s: %.2f on average over %s\n", printable(m.Name), m.Mean, count(m.Cases, unit(s)))
 		}
 	}
 	if opts.Verbose {
@@ -64,6 +64,15 @@ func (i ink) summary(s runs.Summary, opts Options) string {
 	}
 	fmt.Fprintf(&b, "  Duration: %.2fs\n%s\n", s.Elapsed.Seconds(), rule)
 	return b.String()
+}
+
+// unit is what a metric is taken over: a case or, where cases run more than
+// once, an attempt at one.
+func unit(s runs.Summary) string {
+	if s.Repeats.Cases() > 0 {
+		return "attempt"
+	}
+	return "case"
 }
 
 // percent returns a share of one as a number of per cent, such as 81.2.

@@ -97,11 +97,14 @@ const reasonLen = 1000
 func reason(s string) string { return cut(printable(s), reasonLen) }
 
 // title returns what an attempt at a case is called.
-func title(c *runs.Case) string {
-	if c.Repeats > 1 {
-		return fmt.Sprintf("%s (%d of %d)", c.Title(), c.Attempt, c.Repeats)
+func title(c *runs.Case) string { return c.Title() + attemptOf(c) }
+
+// attemptOf returns such as " (2 of 5)", or "" for a case that runs once.
+func attemptOf(c *runs.Case) string {
+	if c.Repeats <= 1 {
+		return ""
 	}
-	return c.Title()
+	return fmt.Sprintf(" (%d of %d)", c.Attempt, c.Repeats)
 }
 
 // where returns file:line of a case, or "" when that is not known.

@@ -23,6 +23,8 @@
     return JSON.parse(line.slice(line.indexOf("\t") + 1));
   };
 
+  // A case that runs more than once is there as often.
+  const unit = cases.some((row) => row.repeats) ? "attempt" : "case";
   const labels = { failed: "Failed", passed: "Passed", unchecked: "Unchecked", not_run: "Not run" };
   const marks = { failed: "✕", passed: "✓", unchecked: "", not_run: "✕" };
 
@@ -160,7 +162,7 @@
   function fillMetrics() {
     for (const m of summary.metrics) {
       const notes = [];
-      if (m.cases) notes.push("mean of " + count(m.cases, "case"));
+      if (m.cases) notes.push("mean of " + count(m.cases, unit));
       if (m.skipped) notes.push("skipped " + whole.format(m.skipped) + "×" + (m.why ? ": " + m.why : ""));
       $("metrics").append(el("div", { class: "metric" },
         el("h2", null, el("span", { title: m.name }, m.name), el("span", null, m.cases ? m.mean.toFixed(2) : "–")),
@@ -234,7 +236,7 @@
     $("tag").value = state.tag;
     $("sort").value = state.sort;
     if (document.activeElement !== $("search")) $("search").value = state.q;
-    $("found").textContent = shown.length === cases.length ? count(cases.length, "case") : whole.format(shown.length) + " of " + count(cases.length, "case");
+    $("found").textContent = (shown.length < cases.length ? whole.format(shown.length) + " of " : "") + count(cases.length, unit);
   }
 
   // The list, of which only what is in view exists
@@ -336,7 +338,7 @@
     const facts = [took(row.ms)];
     if (row.tokens) facts.push(count(row.tokens, "token"));
     if (row.cost) facts.push(dollars(row.cost));
-    if (row.repeats) facts.push("attempt " + row.attempt + " of " + row.repeats + (c.rule ? ", passes if " + c.rule : ""));
+    if (row.repeats) facts.push("attempt " + row.attempt + " of " + row.repeats + (c.rule ? ", pass rule: " + c.rule : ""));
     if (c.id) facts.push(c.id);
     if (c.where) facts.push(c.where);
     const many = c.turns.length > 1;
@@ -414,7 +416,7 @@
   const paperLength = 200;
   addEventListener("beforeprint", () => {
     const nodes = shown.slice(0, paperLength).map((row) => el("article", { class: "detail" }, caseNodes(row, true)));
-    if (shown.length > paperLength) nodes.push(el("p", { class: "meta" }, "The first " + paperLength + " of " + count(shown.length, "case") + "."));
+    if (shown.length > paperLength) nodes.push(el("p", { class: "meta" }, "The first " + paperLength + " of " + count(shown.length, unit) + "."));
     $("paper").replaceChildren(...nodes);
   });
   addEventListener("afterprint", () => $("paper").replaceChildren());
