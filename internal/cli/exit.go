@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,19 @@ func (e *usageError) Error() string { return e.err.Error() }
 // Unwrap returns the cause.
 func (e *usageError) Unwrap() error { return e.err }
 
+// cutShort is the error of work that was interrupted and has to say what became
+// of it.
+type cutShort struct {
+	left string // what is left of the work, such as "the answer so far stands above"
+	err  error
+}
+
+// Error implements error.
+func (e *cutShort) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *cutShort) Unwrap() error { return e.err }
+
 // exitCode is the one function from errors to exit codes.
 func exitCode(err error) int {
 	var (
@@ -81,7 +95,11 @@ func printError(w io.Writer, err error, verbose int) {
 		conf   *config.Error
 	)
 	switch {
-	case err == nil, errors.As(err, &status):
+	case err == nil:
+		return
+	case errors.As(err, new(interrupted)):
+		printInterruption(w, err)
+	case errors.As(err, &status):
 		return
 	case errors.As(err, &conf):
 		fmt.Fprintln(w, conf.Error())
@@ -96,6 +114,35 @@ func printError(w io.Writer, err error, verbose int) {
 			fmt.Fprintf(w, "  %T\n", e)
 		}
 	}
+}
+
+// printInterruption tells what became of work that was interrupted, and what else
+// went wrong. How the interruption reached the work says nothing to a person.
+func printInterruption(w io.Writer, err error) {
+	left := ""
+	if short, ok := errors.AsType[*cutShort](err); ok {
+		left = "; " + short.left
+	}
+	fmt.Fprintf(w, "holodeck: interrupted%s\n", left)
+	for _, other := range besideInterruption(err) {
+		fmt.Fprintf(w, "holodeck: %s\n", other)
+	}
+}
+
+// besideInterruption returns those of the errors joined in err that do not come
+// of the interruption and have not been printed.
+func besideInterruption(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var others []error
+		for _, e := range joined.Unwrap() {
+			others = append(others, besideInterruption(e)...)
+		}
+		return others
+	}
+	if errors.Is(err, context.Canceled) || errors.As(err, new(interrupted)) || errors.As(err, new(exitStatus)) {
+		return nil
+	}
+	return []error{err}
 }
 
 // countProblems returns such as "2 errors, 1 warning".

@@ -102,6 +102,9 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 		Player:      o.tape.player,
 	})
 	progress.done()
+	if err != nil && ctx.Err() != nil {
+		return nil, &cutShort{"the index of every tool is the last that was complete", err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the tools of %s: %w", loaded.File, err)
 	}

@@ -68,7 +68,12 @@ func (a *app) mask(r *secret.Redactor) { a.masked.redactor.Store(r) }
 type interrupted struct{ signal os.Signal }
 
 // Error implements error.
-func (i interrupted) Error() string { return "interrupted by " + i.signal.String() }
+func (i interrupted) Error() string {
+	if i.signal == syscall.SIGTERM {
+		return "interrupted by SIGTERM"
+	}
+	return "interrupted by SIGINT"
+}
 
 // Main runs the command line args in p and returns the exit code. The first
 // SIGINT or SIGTERM cancels the work, which keeps what it has; a second one

@@ -98,6 +98,8 @@ func (a *app) runAgent(ctx context.Context, args []string, opts runOptions) (err
 		err = errors.Join(err, printLeftOut(a.Stderr, opened.config.LeftOut))
 	}
 	switch {
+	case errors.Is(err, context.Canceled):
+		return &cutShort{opts.leftOf(result), err}
 	case err != nil:
 		return err
 	case result.IsError:
@@ -107,6 +109,19 @@ func (a *app) runAgent(ctx context.Context, args []string, opts runOptions) (err
 		fmt.Fprintf(a.Stderr, "holodeck: the answer is empty: the model ended its turn (%s) without a word; -v shows what it did\n", result.StopReason)
 	}
 	return nil
+}
+
+// leftOf says what is left of a turn that was interrupted.
+func (o *runOptions) leftOf(r agent.Result) string {
+	switch {
+	case o.asJSON:
+		return "the result so far stands above"
+	case o.asJSONL:
+		return "the events so far stand above"
+	case r.Response != "":
+		return "the answer so far stands above"
+	}
+	return "the model had said nothing yet"
 }
 
 // question returns the agent's path and the question from the arguments and,

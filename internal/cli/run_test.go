@@ -43,6 +43,8 @@ model:
         - {call: {name: nothing, args: {key: "${TEST_API_KEY}", "${TEST_API_KEY}": 1}}}
     - when: {user: leak}
       do: [{text: "It is hunter2-"}, {text: "hunter2, he said."}]
+    - when: {user: mute}
+      do: [{block: true}]
     - when: {user: silence}
       do: [{finish: stop}]
 instructions: {inline: Be brief.}
@@ -199,20 +201,70 @@ func TestRunPrintsEveryEventAsALine(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedRunKeepsWhatItHas(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		// The signal comes when the model waits for ever.
-		time.AfterFunc(time.Second, func() { cancel(interrupted{syscall.SIGINT}) })
-		stdout, _, code := runHere(t, ctx, "", "run", "AGENT", "hang", "--json")
-		var r agent.Result
-		if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != exitInterrupt {
-			t.Fatalf("exit %d, want %d; %v: %s", code, exitInterrupt, err, stdout)
+func TestAnInterruptedRunSaysWhatIsLeft(t *testing.T) {
+	tests := map[string]struct {
+		signal os.Signal
+		args   []string
+		code   int
+		stdout string // what it contains
+		stderr string
+	}{
+		"text":      {syscall.SIGINT, []string{"hang"}, exitInterrupt, "partial\n", "the answer so far stands above"},
+		"no answer": {syscall.SIGTERM, []string{"mute"}, exitTerminated, "", "the model had said nothing yet"},
+		"JSON":      {syscall.SIGTERM, []string{"hang", "--json"}, exitTerminated, `"response": "partial"`, "the result so far stands above"},
+		"events":    {syscall.SIGINT, []string{"hang", "--jsonl"}, exitInterrupt, `"text":"partial"`, "the events so far stand above"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				// The signal comes when the model waits for ever.
+				time.AfterFunc(time.Second, func() { cancel(interrupted{tt.signal}) })
+				stdout, stderr, code := runHere(t, ctx, "", append([]string{"run", "AGENT"}, tt.args...)...)
+				if code != tt.code || !strings.Contains(stdout, tt.stdout) {
+					t.Errorf("exit %d, stdout %q; want %d, %q", code, stdout, tt.code, tt.stdout)
+				}
+				if want := "holodeck: interrupted; " + tt.stderr + "\n"; stderr != want {
+					t.Errorf("stderr is %q, want %q", stderr, want)
+				}
+				var r agent.Result
+				if name == "JSON" && (json.Unmarshal([]byte(stdout), &r) != nil || r.StopReason != agent.StopCancelled || !r.IsError) {
+					t.Errorf("the result is %+v", r)
+				}
+			})
+		})
+	}
+}
+
+func TestAnInterruptionBeforeTheAgentIsOpen(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"agent.yaml": "name: a\ninstructions: {inline: Answer.}\nmodel: {provider: offline, name: built-in}\ntools: [{type: vectorstore, name: docs, description: d, source: docs}]\n",
+		"docs/a.md":  "The harbour is open.",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
 		}
-		if r.Response != "partial" || r.StopReason != agent.StopCancelled || !r.IsError {
-			t.Errorf("the result is %+v", r)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
-	})
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(interrupted{os.Interrupt})
+	stdout, stderr, code := runHere(t, ctx, "", "run", dir, "harbour")
+	if want := "holodeck: interrupted; the index of every tool is the last that was complete\n"; stdout != "" || stderr != want || code != exitInterrupt {
+		t.Errorf("exit %d, stdout %q, stderr %q; want %d, nothing, %q", code, stdout, stderr, exitInterrupt, want)
+	}
+}
+
+func TestAnInterruptionHidesNoOtherError(t *testing.T) {
+	var out bytes.Buffer
+	printError(&out, errors.Join(interrupted{os.Interrupt}, errors.Join(
+		&cutShort{"this is left", context.Canceled}, errors.New("write the report: no space left"), exitStatus(exitFailed),
+	)), 0)
+	if want := "holodeck: interrupted; this is left\nholodeck: write the report: no space left\n"; out.String() != want {
+		t.Errorf("printed %q, want %q", out.String(), want)
+	}
 }
 
 // finished is a turn that found passages of those sources and answered.

@@ -229,7 +229,21 @@ func (t *testRun) run(ctx context.Context, files []reportFile) (err error) {
 		err = errors.Join(err, reports.End(summary))
 	}
 	t.kept.say()
+	if errors.As(ended, new(interrupted)) {
+		ended = &cutShort{t.left(), ended}
+	}
 	return errors.Join(ended, kept, err)
+}
+
+// left says what is left of a run that was interrupted.
+func (t *testRun) left() string {
+	switch {
+	case t.kept.kept:
+		return "--resume goes on with this run"
+	case t.summary.Attempts.Finished() > 0:
+		return "what had finished stands above"
+	}
+	return "no case had finished"
 }
 
 // screen returns what prints the run.
