@@ -206,17 +206,16 @@ func (r *Recorder) Commit() (sessions int, err error) {
 		return 0, fmt.Errorf("%w; the recording was not kept", r.err)
 	}
 	old, _ := readIndex(r.dir) // none, or one that Record has seen
-	files := r.fileNames()
-	for _, name := range files {
-		if err := r.keep(name); err != nil {
-			return 0, fmt.Errorf("write the cassette: %w", err)
-		}
+	scopes := r.scopesByFile()
+	files := slices.Sorted(maps.Keys(scopes))
+	if err := r.keepAll(files, scopes); err != nil {
+		return 0, fmt.Errorf("write the cassette: %w", err)
 	}
 	if err := r.keepIndex(files); err != nil {
 		return 0, fmt.Errorf("write the cassette: %w", err)
 	}
 	for _, name := range old.Files {
-		if !slices.Contains(files, name) && name == filepath.Base(name) && filepath.Ext(name) == extension {
+		if _, kept := scopes[name]; !kept && name == filepath.Base(name) && filepath.Ext(name) == extension {
 			if err := os.Remove(filepath.Join(r.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return 0, fmt.Errorf("remove what is left of the cassette before: %w", err)
 			}
@@ -230,22 +229,48 @@ func (r *Recorder) Commit() (sessions int, err error) {
 	return sessions, nil
 }
 
-// fileNames returns the files the cassette is to have, beside the index.
-func (r *Recorder) fileNames() []string {
-	names := map[string]bool{}
+// scopesByFile returns the files the cassette is to have beside the index, and
+// for each the paths of its scopes, sorted.
+func (r *Recorder) scopesByFile() map[string][]string {
+	files := map[string][]string{}
 	for name := range r.known {
-		names[name+extension] = true
+		files[name+extension] = nil
 	}
-	for path := range r.scopes {
+	for _, path := range slices.Sorted(maps.Keys(r.scopes)) {
 		if path != "" {
-			names[fileOf(path)+extension] = true
+			file := fileOf(path) + extension
+			files[file] = append(files[file], path)
 		}
 	}
-	return slices.Sorted(maps.Keys(names))
+	return files
+}
+
+// keepAll writes the sessions' files, several at once: each waits for the disk.
+func (r *Recorder) keepAll(files []string, scopes map[string][]string) error {
+	const atOnce = 16
+	var writers sync.WaitGroup
+	todo := make(chan string)
+	failed := make(chan error, len(files))
+	for range min(atOnce, len(files)) {
+		writers.Go(func() {
+			for name := range todo {
+				if err := r.keep(name, scopes[name]); err != nil {
+					failed <- err
+				}
+			}
+		})
+	}
+	for _, name := range files {
+		todo <- name
+	}
+	close(todo)
+	writers.Wait()
+	close(failed)
+	return <-failed // nil when there is none
 }
 
 // keep writes a session's file: what was put aside, and then its times and ids.
-func (r *Recorder) keep(file string) error {
+func (r *Recorder) keep(file string, scopes []string) error {
 	return durable.Replace(filepath.Join(r.dir, file), 0o644, func(w io.Writer) error {
 		aside, err := os.Open(filepath.Join(r.aside, file))
 		switch {
@@ -258,10 +283,7 @@ func (r *Recorder) keep(file string) error {
 			return err
 		}
 		var lines []any
-		for _, path := range slices.Sorted(maps.Keys(r.scopes)) {
-			if path == "" || fileOf(path)+extension != file {
-				continue
-			}
+		for _, path := range scopes {
 			if len(lines) == 0 && errors.Is(err, fs.ErrNotExist) {
 				lines = append(lines, exchange{Schema: Schema, Session: firstOf(path)})
 			}
