@@ -194,7 +194,9 @@ func (p response) event(end time.Time) agent.ModelCall {
 // say, and counts what it cost.
 func (r *run) call(ctx context.Context, req llm.Request, say func(agent.Event) error) (response, error) {
 	o := &r.backend.options
-	if d := r.limits.Model; d.After > 0 {
+	// A bound that the turn's own is no longer than would pass at the same moment
+	// as that, and either might be named.
+	if d, whole := r.limits.Model, r.limits.Turn; d.After > 0 && (whole.After <= 0 || d.After < whole.After) {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, d.After, &agent.BackendTimeoutError{
 			Backend: o.Backend, What: fmt.Sprintf("model call (limit %s, %s)", d.After, d.Key), Err: context.DeadlineExceeded,
