@@ -63,18 +63,19 @@ func NewTerminal(opts Options) *Terminal {
 	return t
 }
 
-// CaseStarted takes note of a case that runs now.
-func (t *Terminal) CaseStarted(index int, title string) {
+// CaseStarted takes note of an attempt that runs now. Attempts are numbered from
+// 0 in the order in which they start.
+func (t *Terminal) CaseStarted(number int, title string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running[index] = title
+	t.running[number] = title
 }
 
-// CaseFinished prints the line of a case.
-func (t *Terminal) CaseFinished(c *runs.Case) {
+// CaseFinished prints the line of an attempt.
+func (t *Terminal) CaseFinished(number int, c *runs.Case) {
 	t.done++
 	t.mu.Lock()
-	delete(t.running, c.Index)
+	delete(t.running, number)
 	t.mu.Unlock()
 	if t.opts.Quiet {
 		return

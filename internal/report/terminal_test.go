@@ -72,8 +72,8 @@ func printed(t *testing.T, opts report.Options, list ...*runs.Case) string {
 	summary := runs.Summary{Total: len(list), Elapsed: 1234 * time.Millisecond}
 	for i := range list {
 		c := list[(i+1)%len(list)]
-		term.CaseStarted(c.Index, c.Title())
-		term.CaseFinished(c)
+		term.CaseStarted(i, c.Title())
+		term.CaseFinished(i, c)
 	}
 	for _, c := range list {
 		if err := term.Case(c); err != nil {
@@ -254,7 +254,7 @@ func TestTheMovingLine(t *testing.T) {
 		if !strings.HasPrefix(line, "⠙ Test 1/3: Running Opening�[2J hours and") || !strings.HasSuffix(line, "… and 1 more") || len([]rune(line)) != 79 {
 			t.Errorf("the line is %q (%d)", line, len([]rune(line)))
 		}
-		term.CaseFinished(c)
+		term.CaseFinished(0, c)
 		if erased := live.take(); erased != "\r\x1b[K" || out.String() != "Test 1/3: ✓ Opening hours\n" {
 			t.Errorf("the line made way with %q for %q", erased, out.String())
 		}
@@ -281,7 +281,7 @@ func (broken) Write([]byte) (int, error) { return 0, errClosed }
 
 func TestAnOutputThatFailsIsTold(t *testing.T) {
 	term := report.NewTerminal(report.Options{Out: broken{}, Total: 1})
-	term.CaseFinished(cases()[0])
+	term.CaseFinished(0, cases()[0])
 	if err := term.End(runs.Summary{Total: 1, Passed: 1}); !errors.Is(err, errClosed) {
 		t.Errorf("got %v", err)
 	}

@@ -76,8 +76,8 @@ func TestFinishedComesBeforeProgress(t *testing.T) {
 // watcher is told how a run goes.
 type watcher struct{ finished func(*runs.Case) }
 
-func (w *watcher) CaseStarted(int, string)   {}
-func (w *watcher) CaseFinished(c *runs.Case) { w.finished(c) }
+func (w *watcher) CaseStarted(int, string)          {}
+func (w *watcher) CaseFinished(_ int, c *runs.Case) { w.finished(c) }
 
 func TestEarlierResultsThatCannotBeReadEndTheRun(t *testing.T) {
 	broken := errors.New("the journal is gone")

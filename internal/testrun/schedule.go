@@ -136,7 +136,7 @@ func (s *schedule) take(f finished, stop context.CancelCauseFunc) {
 		s.finished(f.result)
 	}
 	if s.progress != nil {
-		s.progress.CaseFinished(f.result)
+		s.progress.CaseFinished(f.number, f.result)
 	}
 	s.put(f.number, f.result, stop)
 }

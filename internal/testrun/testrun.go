@@ -39,11 +39,12 @@ type Options struct {
 	Results func(*runs.Case) error
 }
 
-// Progress is told how a run goes, attempt by attempt. Its methods are called from one goroutine
-// and never after Run returned. They must not keep the case.
+// Progress is told how a run goes, attempt by attempt; number counts the attempts
+// of the run from 0, in the order in which they start. Its methods are called
+// from one goroutine and never after Run returned. They must not keep the case.
 type Progress interface {
-	CaseStarted(index int, title string)
-	CaseFinished(c *runs.Case)
+	CaseStarted(number int, title string)
+	CaseFinished(number int, c *runs.Case)
 }
 
 // Run runs the agent's test cases on b and returns the counts. Secrets are

@@ -60,11 +60,11 @@ type recorder struct {
 	results  []*runs.Case
 }
 
-func (r *recorder) CaseStarted(_ int, title string) { r.started = append(r.started, title) }
-func (r *recorder) CaseFinished(c *runs.Case)       { r.finished = append(r.finished, c.Index) }
-func (r *recorder) result(c *runs.Case) error       { r.results = append(r.results, c); return nil }
-func (r *recorder) options() testrun.Options        { return testrun.Options{Progress: r, Results: r.result} }
-func (r *recorder) only(t *testing.T) *runs.Case    { t.Helper(); return r.at(t, 0, 1) }
+func (r *recorder) CaseStarted(_ int, title string)  { r.started = append(r.started, title) }
+func (r *recorder) CaseFinished(_ int, c *runs.Case) { r.finished = append(r.finished, c.Index) }
+func (r *recorder) result(c *runs.Case) error        { r.results = append(r.results, c); return nil }
+func (r *recorder) options() testrun.Options         { return testrun.Options{Progress: r, Results: r.result} }
+func (r *recorder) only(t *testing.T) *runs.Case     { t.Helper(); return r.at(t, 0, 1) }
 func (r *recorder) at(t *testing.T, i, n int) *runs.Case {
 	t.Helper()
 	if len(r.results) != n {
@@ -448,8 +448,8 @@ func TestTheRunDoesNotGetTooFarAhead(t *testing.T) {
 // counter counts cases that start.
 type counter struct{ started *atomic.Int32 }
 
-func (c *counter) CaseStarted(int, string) { c.started.Add(1) }
-func (c *counter) CaseFinished(*runs.Case) {}
+func (c *counter) CaseStarted(int, string)      { c.started.Add(1) }
+func (c *counter) CaseFinished(int, *runs.Case) {}
 
 func TestLimit(t *testing.T) {
 	a := suite(nil, ask("a", ""), ask("b", ""), ask("c", ""))
