@@ -32,8 +32,10 @@ type Info struct {
 // Request is one call.
 type Request struct {
 	// Session is the id of the session the call belongs to, for what a Model
-	// keeps for a session. It is never sent to a provider; a call outside of
-	// any conversation has none.
+	// keeps for a session. What is asked on a session's behalf beside its own
+	// conversation, such as by a judge, has that id, a slash and a name of its
+	// own: by it a record finds the call again. A call outside of any session has
+	// none. It is never sent to a provider.
 	Session string
 	// Turn and Ordinal say which call of which turn it is, both from 1; zero
 	// where the caller does not count. They are never sent to a provider.
@@ -44,9 +46,12 @@ type Request struct {
 	// Tools are what the model may call. Their names are wire names: what the
 	// runtime wants this model to see.
 	Tools []agent.Definition
-	// Schema is the JSON Schema the answer must follow, or nil.
-	Schema   json.RawMessage
-	Sampling Sampling
+	// Schema is the JSON Schema the answer must follow, or nil, and SchemaName
+	// what it is called where a provider wants a name; empty leaves that to the
+	// Model. Letters, digits, _ and -, at most 64.
+	Schema     json.RawMessage
+	SchemaName string
+	Sampling   Sampling
 }
 
 // Sampling is how the model chooses its words, and how hard it thinks about
@@ -57,6 +62,9 @@ type Sampling struct {
 	MaxTokens   *int     `json:"max_tokens,omitempty"`
 	// Effort is low, medium, high or max. Models that do not think pass it over.
 	Effort string `json:"effort,omitempty"`
+	// ThinkingTokens bounds the reasoning before an answer; nil is no more of it
+	// than the model does anyway. Providers that know no such bound pass it over.
+	ThinkingTokens *int `json:"thinking_tokens,omitempty"`
 }
 
 // Role says whose a Message is.
