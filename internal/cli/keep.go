@@ -151,7 +151,7 @@ func (t *testRun) keep(run runs.Run) error {
 		return fmt.Errorf("keep the selection of cases: %w", err)
 	}
 	t.kept.recorder, err = store.Create(env, t.opened.config, runs.Header{
-		Run: run, Args: a.args, Selection: chosen, Cases: t.total, Attempts: t.total,
+		Run: run, Args: a.args, Selection: chosen, Cases: t.plan.Cases, Attempts: t.plan.Attempts,
 	})
 	if err != nil {
 		return fmt.Errorf("%w; --no-save runs the cases without keeping results", err)

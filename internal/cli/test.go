@@ -22,14 +22,12 @@ type testOptions struct {
 	open   openOptions
 	output []string // files
 	format string   // of the only one of them, or empty
-	selection
-	resume string // a run, or empty
-	noSave bool
-}
-
-// selection says which cases run. Its JSON form is in the journal of the run.
-type selection struct {
-	Limit int `json:"limit,omitempty"` // 0: all cases
+	// selection says which cases run. Its JSON form is in the journal of the run.
+	selection testrun.Selection
+	shard     string // as it was given
+	failFast  bool
+	resume    string // a run, or empty
+	noSave    bool
 }
 
 func newTestCmd(a *app) *cobra.Command {
@@ -56,6 +54,7 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 			"ended in an error.",
 		Example: "  holodeck test examples/support\n" +
 			"  holodeck test --offline agents/triage\n" +
+			"  holodeck test --only 'Returns*' --repeat 5\n" +
 			"  holodeck test --limit 5 --output results.json\n" +
 			"  holodeck test --output report.html --output junit.xml",
 		Args: cobra.MaximumNArgs(1),
@@ -64,8 +63,8 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 			if len(args) == 1 {
 				path = args[0]
 			}
-			if cmd.Flags().Changed("limit") && opts.Limit < 1 {
-				return &usageError{fmt.Errorf("--limit is %d; give the number of cases to run", opts.Limit)}
+			if err := checkSelection(cmd, &opts); err != nil {
+				return err
 			}
 			if err := checkResume(cmd, opts); err != nil {
 				return err
@@ -86,7 +85,12 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 	cmd.Flags().StringVar(&opts.format, "format", "", "the `format` of the one --output, whatever its ending: "+strings.Join(report.FormatNames(), ", "))
 	cmd.Flags().IntVar(&timeout, "timeout", 0, "`seconds` a model call, and a turn, may take")
 	cmd.Flags().IntVar(&parallel, "parallel-test-cases", 0, "how many cases run at once")
-	cmd.Flags().IntVarP(&opts.Limit, "limit", "n", 0, "run the first so many cases")
+	cmd.Flags().StringArrayVar(&opts.selection.Only, "only", nil, "run the cases of that `name` or id, where * stands for any characters; may be given more than once")
+	cmd.Flags().StringArrayVar(&opts.selection.Tags, "tag", nil, "run the cases that have the `tag`; may be given more than once")
+	cmd.Flags().IntVarP(&opts.selection.Limit, "limit", "n", 0, "run the first so many cases")
+	cmd.Flags().StringVar(&opts.shard, "shard", "", "run one part of the cases, such as `2/5`, the second of five")
+	cmd.Flags().IntVar(&opts.selection.Repeat, "repeat", 0, "run each case so often, whatever it says itself")
+	cmd.Flags().BoolVar(&opts.failFast, "fail-fast", false, "start no further case once one has failed")
 	cmd.Flags().StringVar(&opts.resume, "resume", "", "go on with a `RUN` that was interrupted, and repeat nothing; without a value, the newest that is not finished")
 	cmd.Flags().Lookup("resume").NoOptDefVal = unfinished
 	cmd.Flags().BoolVar(&opts.noSave, "no-save", false, "keep no results")
@@ -118,7 +122,15 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 		}
 	}
 	if loaded.TestCases.Len() == 0 {
-		_, err := fmt.Fprintf(a.Stdout, "%s has no test cases; add them under test_cases\n", loaded.File)
+		where := "under test_cases"
+		if loaded.TestCasesFile != nil {
+			where = "to " + *loaded.TestCasesFile
+		}
+		_, err := fmt.Fprintf(a.Stdout, "%s has no test cases; add them %s\n", loaded.File, where)
+		return err
+	}
+	plan, err := a.plan(loaded, opts)
+	if err != nil || plan.Cases == 0 {
 		return err
 	}
 	// What parsing a long file leaves behind would otherwise let the heap of the
@@ -130,13 +142,14 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 		return err
 	}
 	defer func() { err = afterwards(err, opened.Close()) }()
-	total := loaded.TestCases.Len()
-	if opts.Limit > 0 && opts.Limit < total {
-		a.tell("running the first %d of %d cases (--limit)", opts.Limit, total)
-		total = opts.Limit
+	if plan.Cases < plan.All {
+		a.tell("running %d of %s", plan.Cases, plural(plan.All, "case"))
 	}
 
-	t := &testRun{app: a, opened: opened, selection: opts.selection, total: total, resumed: resumed, noSave: opts.noSave}
+	t := &testRun{
+		app: a, opened: opened, selection: opts.selection, plan: plan, failFast: opts.failFast,
+		resumed: resumed, noSave: opts.noSave,
+	}
 	err = t.run(ctx, files)
 	if opts.open.offline && !a.quiet {
 		err = errors.Join(err, printLeftOut(a.Stderr, loaded.LeftOut))
@@ -147,13 +160,48 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 	return testStatus(t.summary)
 }
 
+// checkSelection checks the flags that say which cases run, and reads them.
+func checkSelection(cmd *cobra.Command, opts *testOptions) error {
+	sel := &opts.selection
+	if cmd.Flags().Changed("limit") && sel.Limit < 1 {
+		return &usageError{fmt.Errorf("--limit is %d; give the number of cases to run", sel.Limit)}
+	}
+	if cmd.Flags().Changed("repeat") && sel.Repeat < 1 {
+		return &usageError{fmt.Errorf("--repeat is %d; give how often each case is to run", sel.Repeat)}
+	}
+	if cmd.Flags().Changed("shard") {
+		shard, err := testrun.ParseShard(opts.shard)
+		if err != nil {
+			return &usageError{fmt.Errorf("--shard: %w", err)}
+		}
+		sel.Shard = shard
+	}
+	return nil
+}
+
+// plan returns what runs of the agent's cases, and says so when that is nothing.
+func (a *app) plan(loaded *config.Agent, opts testOptions) (*testrun.Plan, error) {
+	plan, err := testrun.NewPlan(loaded, opts.selection)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	if plan.Cases == 0 {
+		_, err = fmt.Fprintf(a.Stdout, "none of the %s of %s is selected; nothing ran\n", plural(plan.All, "case"), loaded.File)
+	}
+	return plan, err
+}
+
 // checkResume refuses flags that do not go together with --resume.
 func checkResume(cmd *cobra.Command, opts testOptions) error {
 	if opts.resume == "" {
 		return nil
 	}
 	for _, other := range []struct{ flag, why string }{
+		{"only", "a run goes on with the cases it began with"},
+		{"tag", "a run goes on with the cases it began with"},
 		{"limit", "a run goes on with the cases it began with"},
+		{"shard", "a run goes on with the cases it began with"},
+		{"repeat", "a run goes on with the cases it began with"},
 		{"no-save", "what a run goes on with is kept"},
 		{"record", "a record is of a whole run"},
 		{"replay", "a record is of a whole run"},
@@ -185,14 +233,15 @@ func (a *app) tell(format string, args ...any) {
 
 // testRun is a run of test cases under way.
 type testRun struct {
-	app    *app
-	opened *openedAgent
-	selection
-	total   int
-	resumed *resumedRun // nil for a new run
-	noSave  bool
-	kept    keptRun
-	summary runs.Summary
+	app       *app
+	opened    *openedAgent
+	selection testrun.Selection
+	plan      *testrun.Plan
+	failFast  bool
+	resumed   *resumedRun // nil for a new run
+	noSave    bool
+	kept      keptRun
+	summary   runs.Summary
 }
 
 // run runs the cases, prints the results and writes the reports. A run that was
@@ -212,7 +261,8 @@ func (t *testRun) run(ctx context.Context, files []reportFile) (err error) {
 	screen := t.screen()
 	begun := errors.Join(screen.Begin(run), reports.Begin(run))
 	summary, ended := testrun.Run(ctx, t.opened.env, t.opened.config, t.opened.backend, testrun.Options{
-		Limit:    t.Limit,
+		Plan:     t.plan,
+		FailFast: t.failFast,
 		Progress: screen,
 		Earlier:  t.kept.earlier,
 		Finished: t.kept.add,
@@ -252,10 +302,11 @@ func (t *testRun) screen() *report.Terminal {
 	opts := report.Options{
 		Out:      a.Stdout,
 		Terminal: a.StdoutTerminal,
+		Actions:  a.inActions(),
 		Color:    a.StdoutTerminal && a.colors(),
 		Verbose:  a.verbose > 0,
 		Quiet:    a.quiet,
-		Total:    t.total - t.kept.done(),
+		Total:    t.plan.Attempts - t.kept.done(),
 	}
 	if a.StdoutTerminal && a.StderrTerminal && a.escapes() {
 		opts.Live = a.Stderr
