@@ -16,7 +16,7 @@ import (
 type decoder struct {
 	shapes *shapes
 	rep    *report
-	// unset is how a variable without a value is reported.
+	// unset is how a variable without a value is reported; empty: not at all.
 	unset Severity
 	// secrets are the values of fields that are secret by their type.
 	secrets []string
@@ -60,6 +60,19 @@ func rootPath() keyPath { return keyPath{index: -1} }
 // problem reports a problem of a value.
 func (d *decoder) problem(n *node, at keyPath, code, text, hint string) {
 	d.rep.add(Problem{Path: at.String(), Pos: n.pos(), Severity: SeverityError, Code: code, Text: text, Hint: hint})
+}
+
+// references reports what a scalar says of variables and cannot have.
+func (d *decoder) references(n *node, at keyPath) {
+	if n.refs == nil {
+		return
+	}
+	if n.unresolved() && d.unset != "" {
+		d.rep.add(unsetProblem(n, at.String(), d.unset))
+	}
+	if len(n.refs.odd) > 0 {
+		d.rep.add(oddProblem(n, at.String()))
+	}
 }
 
 // show returns a scalar for a message: text in quotes, cut, and secrets masked.
@@ -113,8 +126,8 @@ func (d *decoder) value(n *node, at keyPath, v reflect.Value, r rules) bool {
 		v.Set(p)
 		return true
 	}
+	d.references(n, at)
 	if n.kind == kindText && n.unresolved() {
-		d.rep.add(unsetProblem(n, at.String(), d.unset))
 		switch {
 		case t == secretType:
 			v.Set(reflect.ValueOf(secret.New(n.text)))
@@ -588,7 +601,7 @@ func (d *decoder) union(n *node, at keyPath, v reflect.Value, vs []variant) bool
 		d.problem(n, keyPath{base: at.String(), key: "type", index: -1}, CodeMissing, "is required", "one of "+strings.Join(names, ", "))
 		return false
 	case t.kind == kindText && t.unresolved():
-		d.rep.add(unsetProblem(t, keyPath{base: at.String(), key: "type", index: -1}.String(), d.unset))
+		d.references(t, keyPath{base: at.String(), key: "type", index: -1})
 		return false
 	default:
 		typed := reflect.New(reflect.TypeFor[string]()).Elem()
@@ -657,9 +670,7 @@ func (d *decoder) free(n *node, at keyPath) any {
 		}
 		return f
 	case kindText:
-		if n.unresolved() {
-			d.rep.add(unsetProblem(n, at.String(), d.unset))
-		}
+		d.references(n, at)
 		return n.text
 	case kindList:
 		base := at.String()

@@ -184,6 +184,9 @@ func (l *loader) prepare(list, settings *node) func(*node, *report) *node {
 
 // decoder returns a decoder that reports to the loader.
 func (l *loader) decoder(unset Severity) *decoder {
+	if l.env.incomplete {
+		unset = "" // what is missing may stand in the file that could not be read
+	}
 	return &decoder{shapes: l.shapes, rep: &l.rep, unset: unset}
 }
 

@@ -62,14 +62,15 @@ func (k kind) String() string {
 // and are never changed after their variables were substituted.
 type node struct {
 	kind   kind
-	plain  bool     // a scalar without quotes
-	text   string   // of a scalar, variables substituted; of a mapping that stands in for a name, that name
-	items  []*node  // of a list, unless it is long
-	long   *pieces  // of a list that is kept as text
-	fields []field  // of a mapping, in file order
-	secret bool     // must never be shown
-	filled bool     // variables were substituted in the scalar
-	unset  []string // variables in the scalar that are not set
+	plain  bool    // a scalar without quotes
+	text   string  // of a scalar, variables substituted; of a mapping that stands in for a name, that name
+	items  []*node // of a list, unless it is long
+	long   *pieces // of a list that is kept as text
+	fields []field // of a mapping, in file order
+	secret bool    // must never be shown
+	filled bool    // variables were substituted in the scalar
+
+	refs *references // what the scalar says of variables and cannot have; nil: nothing
 
 	src       *source
 	line, col int32
@@ -139,7 +140,7 @@ func (n *node) without(key string) *node {
 func (n *node) isText() bool { return n != nil && n.kind == kindText && !n.unresolved() }
 
 // unresolved reports whether a variable of the scalar is not set.
-func (n *node) unresolved() bool { return len(n.unset) > 0 }
+func (n *node) unresolved() bool { return n.refs != nil && len(n.refs.unset) > 0 }
 
 // plainKind returns what a scalar without quotes is in the YAML 1.2 core
 // schema (YAML 1.2.2, section 10.3.2).

@@ -24,7 +24,11 @@ func TestVariables(t *testing.T) {
 		{"$${NAME}", "${NAME}"},
 		{"$$${NAME}", "$${NAME}"},
 		{"$NAME", "$NAME"},
-		{"${1X} ${} ${a b} ${env:X}", "${1X} ${} ${a b} ${env:X}"},
+		{"${UNSET:-${NAME}}", "value"}, // a default may hold others
+		{"${UNSET:-a ${NONE:-b} c} d", "a b c d"},
+		{"${NAME:-${UNSET}}", "value"}, // one that is not needed is not looked at
+		{"${UNSET:-$${NAME}}}", "${NAME}}"},
+		{"${NAME:?must be set}", "value"},
 		{"${NESTED}", "${NAME}"}, // substituted once
 	} {
 		for _, form := range []string{"'%'", "|-\n  %"} {
@@ -51,6 +55,32 @@ func TestVariables(t *testing.T) {
 			t.Errorf("agents = %v", agent.Claude.Agents)
 		}
 	})
+}
+
+func TestVariablesThatMustBeSet(t *testing.T) {
+	dir := folder(t, map[string]string{"agent.yaml": head + "description: ${ONE:?ask the desk for it} ${EMPTY:?} ${TWO}\nauthor: ${EMPTY:?needs a name}\n"})
+	_, problems := load(t, dir, config.Options{Environ: []string{"EMPTY="}})
+	want(t, problems,
+		"agent.yaml:4:14: description: variable TWO is not set; variable ONE is not set: ask the desk for it; variable EMPTY is empty "+
+			"(set it in the environment or in a .env file beside the agent file, or write ${TWO:-default})",
+		"agent.yaml:5:9: author: variable EMPTY is empty: needs a name (set it in the environment or in a .env file beside the agent file)",
+	)
+}
+
+func TestWhatOnlyLooksLikeAVariableIsTold(t *testing.T) {
+	for text, shown := range map[string]string{
+		"${A:+x}": "${A:+x}", "${A?err}": "${A?err}", "${ A }": "${ A }", "${A": "${A", "${1A}": "${1A}", "${}": "${}",
+		"${env:X} and ${A-x}": "${env:X}, ${A-x}", "${A:-${B}": "${A:-${B}",
+		"${a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r}": "${a.b.c.d.e.f.g.h.i.j.k.l.m.n.…",
+	} {
+		dir := folder(t, map[string]string{"agent.yaml": head + "description: '" + text + "'\n"})
+		agent, problems := load(t, dir, config.Options{Environ: []string{"B=b"}})
+		want(t, problems, "agent.yaml:4:14: warning: description: "+shown+" is left as it is: that is not how a variable is written "+
+			"(write ${NAME}, ${NAME:-default} or ${NAME:?message}; $${ stands for ${)")
+		if text != "${A:-${B}" && *agent.Description != text {
+			t.Errorf("%s reads as %q", text, *agent.Description)
+		}
+	}
 }
 
 func TestAllMissingVariablesAreNamedAtOnce(t *testing.T) {
@@ -96,7 +126,25 @@ func TestDotenvOrder(t *testing.T) {
 func TestABrokenDotenvIsAProblemThatShowsNoSecret(t *testing.T) {
 	dir := folder(t, map[string]string{"agent.yaml": head, ".env": "API_KEY=\"canary-canary\nX Y=1\n"})
 	_, problems := load(t, dir, config.Options{})
-	want(t, problems, ".env: is not a .env file (write one NAME=value a line, and close every quote)")
+	want(t, problems, ".env:1: is not a line of a .env file (write one NAME=value a line, and close every quote)")
+}
+
+func TestTheBadLineOfADotenvIsNamedAndItsVariablesAreNotMissed(t *testing.T) {
+	for line, text := range map[string]string{
+		"1": "X%=1\nA=1\n",
+		"5": "# a comment\n\nA=\"first\nsecond\"\nX%=1\n",
+		"2": "A=1\nB='open\nC=2\n",
+	} {
+		dir := folder(t, map[string]string{"agent.yaml": head + "description: ${NEEDED}\n", ".env": text})
+		_, problems := load(t, dir, config.Options{})
+		want(t, problems, ".env:"+line+": is not a line of a .env file (write one NAME=value a line, and close every quote)")
+	}
+}
+
+func TestAFolderCalledDotenvIsTold(t *testing.T) {
+	dir := folder(t, map[string]string{"agent.yaml": head, ".env/pyvenv.cfg": ""})
+	_, problems := load(t, dir, config.Options{})
+	want(t, problems, ".env: warning: is a folder, so no variables are read from it (rename it, if a file of variables is meant to stand there)")
 }
 
 const canary = "canary-value-123"
