@@ -15,9 +15,6 @@ import (
 type Options struct {
 	// Parallel is how many cases run at once; 0 means what the agent file says.
 	Parallel int
-	// Limit is how many cases run, the first ones, where there is no Plan; 0 means
-	// all.
-	Limit int
 	// Plan says what runs; nil means every case of the agent, as often as it
 	// says. It is one of NewPlan for the same agent.
 	Plan *Plan
@@ -61,7 +58,7 @@ func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, o
 	}
 	plan := opts.Plan
 	if plan == nil {
-		if plan, err = NewPlan(a, Selection{Limit: opts.Limit}); err != nil {
+		if plan, err = NewPlan(a, Selection{}); err != nil {
 			return runs.Summary{}, err
 		}
 	}

@@ -451,16 +451,6 @@ type counter struct{ started *atomic.Int32 }
 func (c *counter) CaseStarted(int, string)      { c.started.Add(1) }
 func (c *counter) CaseFinished(int, *runs.Case) {}
 
-func TestLimit(t *testing.T) {
-	a := suite(nil, ask("a", ""), ask("b", ""), ask("c", ""))
-	for limit, want := range map[int]int{0: 3, 2: 2, 9: 3} {
-		s, err := testrun.Run(context.Background(), testEnv(), a, answers(func(string) string { return "y" }), testrun.Options{Limit: limit})
-		if err != nil || s.Total != want || s.Finished() != want {
-			t.Errorf("limit %d: %+v, %v; want %d cases", limit, s, err, want)
-		}
-	}
-}
-
 func TestNoCases(t *testing.T) {
 	s, rec := run(t, suite(nil), answers(func(string) string { return "y" }))
 	if s.Total != 0 || s.Finished() != 0 || len(rec.results) != 0 {
