@@ -10,6 +10,7 @@ func commands(a *app) []*cobra.Command {
 		newSchemaCmd(a),
 		newRunCmd(a),
 		newTestCmd(a),
+		newRunsCmd(a),
 		newVersionCmd(a),
 	}
 }
