@@ -263,7 +263,9 @@ type refused struct {
 	Provider   string `json:"provider"`
 	Model      string `json:"model"`
 	Status     int    `json:"status"`
+	Code       string `json:"code,omitempty"`
 	Message    string `json:"message"`
+	Hint       string `json:"hint,omitempty"`
 	RetryAfter int64  `json:"retry_after_ms,omitempty"`
 	Permanent  bool   `json:"permanent,omitempty"`
 }
@@ -279,7 +281,7 @@ func newFailure(ctx context.Context, err error) *failure {
 		return nil
 	}
 	if p, ok := errors.AsType[*ProviderError](err); ok {
-		f.Provider = &refused{p.Provider, p.Model, p.Status, p.Message, p.RetryAfter.Milliseconds(), p.Permanent}
+		f.Provider = &refused{p.Provider, p.Model, p.Status, p.Code, p.Message, p.Hint, p.RetryAfter.Milliseconds(), p.Permanent}
 	}
 	return f
 }
@@ -292,7 +294,7 @@ func (f *failure) error() error {
 	case f.Provider != nil:
 		p := f.Provider
 		return &replayedError{f.Text, &ProviderError{
-			Provider: p.Provider, Model: p.Model, Status: p.Status, Message: p.Message,
+			Provider: p.Provider, Model: p.Model, Status: p.Status, Code: p.Code, Message: p.Message, Hint: p.Hint,
 			RetryAfter: time.Duration(p.RetryAfter) * time.Millisecond, Permanent: p.Permanent,
 		}}
 	}

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"reflect"
 	"strings"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/llm/llmtest"
 	"github.com/holodeck-go/holodeck/internal/llm/price"
+	"github.com/holodeck-go/holodeck/internal/llm/script"
 	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
@@ -124,5 +127,50 @@ func TestEveryModelHasTheSameAroundIt(t *testing.T) {
 	}
 	if want := []string{"*llm.retrying", "*llm.limited", "*llm.offlineModel"}; !reflect.DeepEqual(order, want) {
 		t.Errorf("from the outside in: %v, want %v", order, want)
+	}
+}
+
+func TestAnOverloadedProviderIsAskedAgainAndThenTheOtherModel(t *testing.T) {
+	server := llmtest.Start(t, script.Script{Rules: []script.Rule{
+		{Times: 3, Steps: []script.Step{{Error: &script.Error{Status: 429, Message: "slow down", RetryAfterMS: 1}}}},
+		{Steps: []script.Step{{Text: "Hello."}, {Usage: &agent.Usage{Prompt: 1_000_000, Total: 1_000_000}}}},
+	}}, llmtest.Options{})
+	a, problems := agentWith(t, "  provider: openai\n  name: gpt-4o\n  api_key: canary-key\n  endpoint: "+server.URL+"/v1\n"+
+		"openai: {fallback_model: gpt-4o-mini, max_budget_usd: 1}\n", map[string]string{})
+	if config.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	prices, err := price.Open(func(string) string { return "" }, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(testEnv(), Options{Parallel: 4, Prices: prices, Redactor: a.Redactor}).Chat(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks, done, err := collect(m.Stream(t.Context(), asked("hi")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	for _, n := range notices(chunks) {
+		codes = append(codes, n.Code)
+	}
+	if want := []string{agent.NoticeRetry, agent.NoticeRetry, agent.NoticeFallback}; !reflect.DeepEqual(codes, want) {
+		t.Errorf("the notices are %v, want %v", codes, want)
+	}
+	if done.Model != "gpt-4o-mini" || done.CostUSD == nil || *done.CostUSD != 0.15 {
+		t.Errorf("%s answered, and it cost %v", done.Model, done.CostUSD)
+	}
+	var asked []string
+	for _, r := range server.Requests() {
+		var body struct{ Model string }
+		if err := json.Unmarshal(r.Body, &body); err != nil {
+			t.Fatal(err)
+		}
+		asked = append(asked, body.Model)
+	}
+	if want := []string{"gpt-4o", "gpt-4o", "gpt-4o", "gpt-4o-mini"}; !reflect.DeepEqual(asked, want) {
+		t.Errorf("asked were %v, want %v", asked, want)
 	}
 }
