@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/durable"
 	"github.com/holodeck-go/holodeck/internal/report"
 	"github.com/holodeck-go/holodeck/internal/runs"
@@ -47,6 +48,40 @@ func reportFiles(paths []string, format string) ([]reportFile, error) {
 		files = append(files, reportFile{path, f})
 	}
 	return files, nil
+}
+
+// spareInputs returns a *usageError when a report would replace a file that the
+// agent is made of.
+func spareInputs(files []reportFile, a *config.Agent) error {
+	type input struct{ what, path string }
+	inputs := []input{{"the agent file", a.File}}
+	add := func(what, path string) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(a.Dir, path)
+		}
+		inputs = append(inputs, input{what, path})
+	}
+	if a.TestCasesFile != nil {
+		add("its test_cases_file", *a.TestCasesFile)
+	}
+	if a.Instructions != nil && a.Instructions.File != nil {
+		add("the file of its instructions", *a.Instructions.File)
+	}
+	if a.ResponseFormat != nil && a.ResponseFormat.File != "" {
+		add("its response_format", a.ResponseFormat.File)
+	}
+	for _, f := range files {
+		output, err := os.Stat(f.path)
+		if err != nil {
+			continue // there is nothing to replace
+		}
+		for _, in := range inputs {
+			if info, err := os.Stat(in.path); err == nil && os.SameFile(info, output) {
+				return &usageError{fmt.Errorf("--output %s: is %s, which the report would replace; give another name", f.path, in.what)}
+			}
+		}
+	}
+	return nil
 }
 
 // reports is the [report.Writer] of several reports at once. One that fails does

@@ -116,6 +116,9 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 	if err != nil {
 		return err
 	}
+	if err := spareInputs(files, loaded); err != nil {
+		return err
+	}
 	if resumed != nil {
 		if err := checkUnchanged("--resume", resumed.header, resumed.stored.Name, loaded, versionNumber(a.Version)); err != nil {
 			return err

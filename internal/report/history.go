@@ -105,7 +105,7 @@ func (h History) Comparison(c *runs.Comparison) error {
 		b.WriteString("\n" + ink.bold("Metrics") + "\n")
 		table := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 		for _, m := range c.Metrics {
-			fmt.Fprintf(table, "  %s\t%s → %s\t%s\n", printable(m.Name), mean(m.Base), mean(m.Run), difference(m.Base, m.Run))
+			fmt.Fprintf(table, "  %s\t%s → %s\t%s\n", printable(m.Name), number(m.Base), number(m.Run), difference(m.Base, m.Run))
 		}
 		if err := table.Flush(); err != nil {
 			return err
@@ -138,14 +138,6 @@ func (i ink) changes(b *strings.Builder, label string, list []runs.Change) {
 		}
 		fmt.Fprintf(b, "  %s %s: %s\n", i.mark(verdict), excerpt(c.Title), verdicts)
 	}
-}
-
-// mean returns an average, or a dash where there is none.
-func mean(v *float64) string {
-	if v == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", *v)
 }
 
 // difference returns by how much an average changed.
