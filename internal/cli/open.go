@@ -97,7 +97,7 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 		Getenv:      a.variable,
 		ForceIngest: opts.forceIngest,
 		Progress:    progress.report,
-		OnWait:      progress.say,
+		Notice:      progress.say,
 		Recorder:    o.tape.recorder,
 		Player:      o.tape.player,
 	})
