@@ -144,6 +144,35 @@ func TestOfflineChangesNothingThatIsOffline(t *testing.T) {
 	}
 }
 
+func TestOfflineSaysWhichRuntimeTheLoopStandsInFor(t *testing.T) {
+	for name, tt := range map[string]struct{ file, need string }{
+		"claude, by its provider": {"model: {provider: anthropic, name: m}", "Claude Code"},
+		"claude, with its model":  {"model: {provider: offline, name: m}\nbackend: claude", "Claude Code"},
+		"google_adk":              {"backend: google_adk\nmodel: {provider: openai, name: m}", "Google ADK"},
+		"semantic_kernel":         {"backend: semantic_kernel\nmodel: {provider: openai, name: m}", ""},
+		"agent_framework":         {"model: {provider: openai, name: m}", ""},
+	} {
+		dir := folder(t, map[string]string{"agent.yaml": "name: a\ninstructions: {inline: Help.}\n" + tt.file + "\n"})
+		a, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir}, Offline: true})
+		if config.HasErrors(problems) {
+			t.Fatalf("%s: %v", name, problems)
+		}
+		var got []config.LeftOut
+		for _, l := range a.LeftOut {
+			if l.Path == "backend" {
+				got = append(got, l)
+			}
+		}
+		var want []config.LeftOut
+		if tt.need != "" {
+			want = []config.LeftOut{{Path: "backend", What: "runtime " + string(a.Runtime), Need: tt.need, Now: "our own loop"}}
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: left out %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestRoomsAreAsked(t *testing.T) {
 	dir := accountsFolder(t)
 	_, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir, Environ: []string{

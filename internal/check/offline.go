@@ -14,6 +14,7 @@ const (
 	offlineModel    = "the offline model"
 	offlineEmbedder = "the offline hashing embedder"
 	localIndex      = "a local index"
+	ownLoop         = "our own loop"
 	leftOut         = "left out"
 )
 
@@ -38,6 +39,7 @@ type entry struct {
 // did, in file order, and returns the paths that no longer matter.
 func takeOffline(agent *config.Agent) (excused []string) {
 	r := &rewrite{agent: agent, excused: []string{"providers", "vectorstores", "mcp_servers", "deployment", "observability"}}
+	r.runtime()
 	r.models()
 	r.tools()
 	r.hooks()
@@ -69,6 +71,25 @@ func (r *rewrite) note(b config.Block, key, what, need, now string) {
 	p := b.Problem("", key, "", "", "")
 	r.excused = append(r.excused, p.Path)
 	r.found = append(r.found, entry{p.Pos, config.LeftOut{Path: p.Path, What: what, Need: need, Now: now}})
+}
+
+// runtime notes the runtime that the loop stands in for. The other two names are
+// that loop, with or without an account.
+func (r *rewrite) runtime() {
+	a := r.agent
+	need := ""
+	switch a.Runtime {
+	case config.BackendClaude:
+		need = "Claude Code"
+	case config.BackendGoogleADK:
+		need = "Google ADK"
+	default:
+		return
+	}
+	r.note(a.Block, "backend", fmt.Sprintf("runtime %s", a.Runtime), need, ownLoop)
+	if !a.Wrote("backend") && a.Model != nil { // whose provider chose it
+		r.found[len(r.found)-1].pos = a.Model.Pos()
+	}
 }
 
 // model replaces one model; nil is none.

@@ -77,7 +77,7 @@ func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 	return loaded, nil
 }
 
-// open opens a loaded agent. What is being waited for goes to stderr.
+// open opens a loaded agent. What a person should know of it goes to stderr.
 func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) (_ *openedAgent, err error) {
 	o := &openedAgent{config: loaded}
 	if o.http, err = netclient.New(loaded.Variable); err != nil {
@@ -132,6 +132,13 @@ func (a *app) models(opened *openedAgent, opts openOptions) (*llm.Models, error)
 		return nil, err // loading has said so, unless the file was changed since
 	}
 	return llm.Open(a.env, o), nil
+}
+
+// standsIn reports whether our own loop runs the agent in place of the runtime it
+// names, which does not know the offline model.
+func standsIn(loaded *config.Agent) bool {
+	other := loaded.Runtime == config.BackendClaude || loaded.Runtime == config.BackendGoogleADK
+	return other && loaded.Model.Provider == config.ProviderOffline
 }
 
 // variable returns a variable of the process's environment, or "".

@@ -90,7 +90,7 @@ func (a *app) runAgent(ctx context.Context, args []string, opts runOptions) (err
 	case opts.asJSONL:
 		show = &jsonlPresenter{out: a.Stdout}
 	default:
-		show = &textPresenter{out: a.Stdout, notes: a.Stderr, quiet: a.quiet, verbose: a.verbose > 0, terminal: a.StdoutTerminal}
+		show = &textPresenter{out: a.Stdout, notes: a.Stderr, quiet: a.quiet, verbose: a.verbose > 0, terminal: a.StdoutTerminal, offline: opts.open.offline}
 	}
 	result, err := present(show, maskTurn(opened.config.Redactor, session.Send(ctx, agent.Text(question))))
 	opened.tape.whole = ctx.Err() == nil
@@ -241,6 +241,7 @@ type textPresenter struct {
 	out, notes     io.Writer
 	quiet, verbose bool
 	terminal       bool
+	offline        bool // what was replaced is listed at the end
 	inText         bool // a response with text is under way
 	written        bool // some text was written
 }
@@ -264,7 +265,9 @@ func (p *textPresenter) event(e agent.Event) error {
 	case agent.ModelCall:
 		p.inText = p.inText && e.Head.Parent != ""
 	case agent.Notice:
-		p.note("note: %s", e.Text)
+		if e.Code != agent.NoticeSubstitute || !p.offline {
+			p.note("note: %s", e.Text)
+		}
 	case agent.ToolCallStarted:
 		if p.verbose {
 			p.note("calling %s %s", e.Name, e.Arguments)

@@ -145,6 +145,9 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 		return err
 	}
 	defer func() { err = afterwards(err, opened.Close()) }()
+	if standsIn(loaded) && !loaded.Offline { // else it is in the list at the end
+		a.tell("note: the offline model runs on HoloDeck's own loop, which stands in for backend %s", loaded.Runtime)
+	}
 	if plan.Cases < plan.All {
 		a.tell("running %d of %s", plan.Cases, plural(plan.All, "case"))
 	}
