@@ -25,8 +25,8 @@ func Check(a *config.Agent, t *Table) []config.Problem {
 		if _, known := t.Of(string(a.Model.Provider), model); !known {
 			problems = append(problems, b.Problem(config.SeverityError, "max_budget_usd", config.CodeUnsupported,
 				fmt.Sprintf("the budget could not be kept: the price of %s model %s is not known", a.Model.Provider, model),
-				fmt.Sprintf(`give it in ~/.holodeck/prices.json, or a file that %s names, as {"models": {"%s/%s": {"input": USD, "output": USD}}}, for a million tokens`,
-					Variable, a.Model.Provider, model)))
+				fmt.Sprintf(`give it in ~/.holodeck/prices.json, or a file that %s names, as {"models": {"%s/%s": {"input": USD, "output": USD}}}, for a million tokens; the built-in prices are of %s`,
+					Variable, a.Model.Provider, model, t.Date)))
 		}
 	}
 	return problems

@@ -64,7 +64,6 @@ func Open(getenv func(name string) string, home string) (*Table, error) {
 		return nil, fmt.Errorf("read prices: %s: %w", path, err)
 	}
 	maps.Copy(t.models, own.Models)
-	t.Source = path
 	return t, nil
 }
 

@@ -51,10 +51,9 @@ func or(p *float64, other float64) float64 {
 // Table is a list of prices. The nil Table knows none. It is safe for
 // concurrent use and does not change.
 type Table struct {
-	// Date is when the built-in prices were those of the providers, and Source
-	// the file that was laid over them; empty when there is none.
-	Date, Source string
-	models       map[string]Price // by provider/model
+	// Date is when the built-in prices were those of the providers.
+	Date   string
+	models map[string]Price // by provider/model
 }
 
 // dated matches the date that providers append to the name of a model.
