@@ -10,6 +10,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/runs"
+	"github.com/holodeck-go/holodeck/internal/testrun"
 )
 
 // unfinished stands for --resume without a value.
@@ -41,6 +42,41 @@ func (a *app) store(agent *config.Agent) (*runs.Store, error) {
 		return nil, fmt.Errorf("find the results: %w", err)
 	}
 	return store, nil
+}
+
+// selectFailed selects the cases that failed in the newest run of the agent. It
+// reports false, having said so, when none did.
+func (a *app) selectFailed(agent *config.Agent, sel *testrun.Selection) (bool, error) {
+	store, err := a.store(agent)
+	if err != nil {
+		return false, err
+	}
+	stored, err := store.Find(runs.Latest)
+	switch {
+	case errors.As(err, new(*runs.NotFoundError)):
+		return false, &usageError{fmt.Errorf("--failed: %s has not been tested yet; leave out --failed", agent.File)}
+	case err != nil:
+		return false, err
+	}
+	record, err := a.openRun(stored)
+	if err != nil {
+		return false, fmt.Errorf("--failed: %w", err)
+	}
+	if sel.IDs, err = record.FailedIDs(); err != nil {
+		return false, fmt.Errorf("--failed: %w", err)
+	}
+	if len(sel.IDs) == 0 {
+		_, err := fmt.Fprintf(a.Stdout, "no case failed in the run %s; nothing ran\n", stored.Name)
+		return false, err
+	}
+	left, err := testrun.NewPlan(agent, testrun.Selection{IDs: sel.IDs})
+	if err != nil {
+		return false, err
+	}
+	if gone := len(sel.IDs) - left.Cases; gone > 0 {
+		a.tell("--failed: %s of the run %s are no longer among the cases of %s", plural(gone, "case"), stored.Name, agent.File)
+	}
+	return true, nil
 }
 
 // resumedRun is a run that is to go on.

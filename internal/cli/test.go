@@ -25,6 +25,7 @@ type testOptions struct {
 	// selection says which cases run. Its JSON form is in the journal of the run.
 	selection testrun.Selection
 	shard     string // as it was given
+	failed    bool   // see --failed
 	failFast  bool
 	resume    string // a run, or empty
 	noSave    bool
@@ -32,7 +33,7 @@ type testOptions struct {
 
 func newTestCmd(a *app) *cobra.Command {
 	cmd := newTestRunCmd(a, "test [PATH]")
-	cmd.AddCommand(newTestRunCmd(a, "run [PATH]"))
+	cmd.AddCommand(newTestRunCmd(a, "run [PATH]"), newTestMergeCmd(a))
 	return cmd
 }
 
@@ -90,6 +91,7 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 	cmd.Flags().IntVarP(&opts.selection.Limit, "limit", "n", 0, "run the first so many cases")
 	cmd.Flags().StringVar(&opts.shard, "shard", "", "run one part of the cases, such as `2/5`, the second of five")
 	cmd.Flags().IntVar(&opts.selection.Repeat, "repeat", 0, "run each case so often, whatever it says itself")
+	cmd.Flags().BoolVar(&opts.failed, "failed", false, "run the cases that failed in the newest run")
 	cmd.Flags().BoolVar(&opts.failFast, "fail-fast", false, "start no further case once one has failed")
 	cmd.Flags().StringVar(&opts.resume, "resume", "", "go on with a `RUN` that was interrupted, and repeat nothing; without a value, the newest that is not finished")
 	cmd.Flags().Lookup("resume").NoOptDefVal = unfinished
@@ -131,6 +133,12 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 		}
 		_, err := fmt.Fprintf(a.Stdout, "%s has no test cases; add them %s\n", loaded.File, where)
 		return err
+	}
+	if opts.failed {
+		found, err := a.selectFailed(loaded, &opts.selection)
+		if err != nil || !found {
+			return err
+		}
 	}
 	plan, err := a.plan(loaded, opts)
 	if err != nil || plan.Cases == 0 {
@@ -205,6 +213,7 @@ func checkResume(cmd *cobra.Command, opts testOptions) error {
 	for _, other := range []struct{ flag, why string }{
 		{"only", "a run goes on with the cases it began with"},
 		{"tag", "a run goes on with the cases it began with"},
+		{"failed", "a run goes on with the cases it began with"},
 		{"limit", "a run goes on with the cases it began with"},
 		{"shard", "a run goes on with the cases it began with"},
 		{"repeat", "a run goes on with the cases it began with"},

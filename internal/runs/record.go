@@ -171,6 +171,22 @@ func (r *Record) count() {
 	r.Passed, r.Failed, r.Unchecked = r.summary.Passed, r.summary.Failed, r.summary.Unchecked
 }
 
+// FailedIDs returns the ids of the cases that failed, in the order of the agent
+// file. It is never nil.
+func (r *Record) FailedIDs() ([]string, error) {
+	list, err := verdicts(r, r.journal != nil)
+	if err != nil {
+		return nil, err
+	}
+	ids := []string{}
+	for _, v := range list {
+		if v.Run == Failed {
+			ids = append(ids, v.ID)
+		}
+	}
+	return ids, nil
+}
+
 // Summary returns the counts of the run.
 func (r *Record) Summary() Summary { return r.summary }
 

@@ -30,7 +30,6 @@ type Recorder struct {
 	journal *durable.Journal
 	// earlier is what had finished before the run was resumed; nil for a new run.
 	earlier *Journal
-	began   time.Time // this part of the run
 	added   int
 }
 
@@ -50,11 +49,18 @@ func (s *Store) Create(env agent.Env, a *config.Agent, h Header) (_ *Recorder, e
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{stored: stored, agent: a, now: env.Now, header: h, began: h.Started}
+	r := &Recorder{stored: stored, agent: a, now: env.Now, header: h}
 	if err := r.begin(); err != nil {
-		return nil, fmt.Errorf("begin the run: %w", errors.Join(err, r.Close(), os.RemoveAll(stored.sidecar())))
+		return nil, fmt.Errorf("begin the run: %w", r.giveUp(err))
 	}
 	return r, nil
+}
+
+// giveUp removes what there is of the run and returns err.
+func (r *Recorder) giveUp(err error) error {
+	err = errors.Join(err, r.Close(), os.RemoveAll(r.stored.sidecar()))
+	r.stored.tidy()
+	return err
 }
 
 // begin opens the files of a new run.
@@ -77,7 +83,7 @@ var ErrRunning = errors.New("it is under way")
 // Resume goes on with a run of the store, which must not be under way. Whether
 // the agent is still the one that the run began with is for the caller to say.
 func Resume(env agent.Env, a *config.Agent, stored Stored) (*Recorder, error) {
-	r := &Recorder{stored: stored, agent: a, now: env.Now, began: env.Now()}
+	r := &Recorder{stored: stored, agent: a, now: env.Now}
 	err := r.resume()
 	if errors.Is(err, durable.ErrLocked) {
 		err = ErrRunning
@@ -99,7 +105,7 @@ func (r *Recorder) resume() (err error) {
 	if r.journal, err = durable.OpenJournal(r.stored.JournalFile(), 0o644); err != nil { // cuts off a torn line
 		return err
 	}
-	return r.journal.Append(resumedLine{typeResumed, r.began})
+	return r.journal.Append(resumedLine{typeResumed, r.now()})
 }
 
 // Header returns what the run began with.
@@ -143,22 +149,18 @@ func (r *Recorder) Add(c *Case) error {
 	return nil
 }
 
-// Finish ends the run: it says in the journal how the run ended and writes the
-// stored form from it. Of a run without a single result nothing is kept, and
+// Finish ends the run: it says in the journal how the run ended, and s what it
+// came to over all its parts, and writes the stored form from the journal. Of a run without a single result nothing is kept, and
 // Finish reports false. The caller still closes the Recorder.
 func (r *Recorder) Finish(state State, reason string, s Summary) (kept bool, err error) {
 	if r.added+r.Done() == 0 {
-		err := errors.Join(r.Close(), os.RemoveAll(r.stored.sidecar()))
-		r.stored.tidy()
-		if err != nil {
+		if err := r.giveUp(nil); err != nil {
 			return false, fmt.Errorf("remove the run without results: %w", err)
 		}
 		return false, nil
 	}
-	ended := r.now()
-	elapsed := r.Before() + ended.Sub(r.began)
 	err = r.journal.Append(End{
-		Type: typeEnd, State: state, Reason: r.agent.Redactor.String(reason), Ended: ended, Elapsed: elapsed,
+		Type: typeEnd, State: state, Reason: r.agent.Redactor.String(reason), Ended: r.now(), Elapsed: s.Elapsed,
 		Passed: s.Passed, Failed: s.Failed, Unchecked: s.Unchecked,
 	})
 	if err == nil {

@@ -106,12 +106,12 @@ func (d *desk) create(n int) *runs.Recorder {
 func (d *desk) run(cases ...*runs.Case) runs.Stored {
 	d.t.Helper()
 	r := d.create(len(cases))
-	var s runs.Summary
+	s := runs.Summary{Elapsed: 4 * time.Second}
 	for _, c := range cases {
 		add(d.t, r, c)
 		s.Add(c)
 	}
-	d.now = d.now.Add(4 * time.Second)
+	d.now = d.now.Add(s.Elapsed)
 	if kept, err := r.Finish(runs.Finished, "", s); err != nil || !kept {
 		d.t.Fatal(kept, err)
 	}
@@ -298,7 +298,7 @@ func TestResumeGoesOnBehindWhatFinished(t *testing.T) {
 	r := d.create(3)
 	add(t, r, numbered(1, runs.Passed))
 	d.now = d.now.Add(10 * time.Second)
-	if _, err := r.Finish(runs.Interrupted, "interrupted by canary-token-1", runs.Summary{Passed: 1}); err != nil {
+	if _, err := r.Finish(runs.Interrupted, "interrupted by canary-token-1", runs.Summary{Passed: 1, Elapsed: 10 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	r.Close()
@@ -325,8 +325,10 @@ func TestResumeGoesOnBehindWhatFinished(t *testing.T) {
 		t.Errorf("the header is %+v", again.Header())
 	}
 	add(t, again, numbered(2, runs.Failed), numbered(0, runs.Passed))
-	d.now = d.now.Add(5 * time.Second)
-	if _, err := again.Finish(runs.Finished, "", runs.Summary{Passed: 2, Failed: 1}); err != nil {
+	if again.Done() != 1 || again.Before() != 10*time.Second {
+		t.Errorf("before, %d cases finished within %s", again.Done(), again.Before())
+	}
+	if _, err := again.Finish(runs.Finished, "", runs.Summary{Passed: 2, Failed: 1, Elapsed: again.Before() + 5*time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	again.Close()

@@ -41,6 +41,23 @@ func NewPlan(a *config.Agent, sel Selection) (*Plan, error) {
 	return p, nil
 }
 
+// Missing yields the titles of the cases of which an attempt is missing, in
+// order. has reports whether an attempt, counted from 1, is there.
+func (p *Plan) Missing(has func(index, attempt int) bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		told := -1
+		for a := range p.attempts() {
+			if a.index == told || has(a.index, a.number) {
+				continue
+			}
+			told = a.index
+			if !yield(a.title()) {
+				return
+			}
+		}
+	}
+}
+
 // attempt is one attempt at a case.
 type attempt struct {
 	*testCase

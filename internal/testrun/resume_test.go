@@ -88,3 +88,21 @@ func TestEarlierResultsThatCannotBeReadEndTheRun(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestMissingCasesAreNamedOnce(t *testing.T) {
+	a := suite(nil, ask("one", ""), ask("two", ""), ask("three", ""), ask("four", ""))
+	plan, err := testrun.NewPlan(a, testrun.Selection{Limit: 3, Repeat: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func(index, attempt int) bool { return index == 0 || index == 2 && attempt == 1 }
+	if got := slices.Collect(plan.Missing(has)); !slices.Equal(got, []string{"two", "three"}) {
+		t.Errorf("missing are %q", got)
+	}
+	for title := range plan.Missing(func(int, int) bool { return false }) {
+		if title != "one" {
+			t.Errorf("the first that is missing is %q", title)
+		}
+		break
+	}
+}
