@@ -35,13 +35,19 @@ func Compile(text string, opts Options) (*Regexp, error) {
 	if err != nil {
 		return nil, fmt.Errorf("regex %q: %w", text, err)
 	}
-	if opts.Full {
-		expr = `\A(?:` + expr + `)\z`
-	}
 	if opts.IgnoreCase {
 		flags |= regexp2.IgnoreCase
 	}
-	re, err := regexp2.Compile(expr, flags)
+	whole := expr
+	if opts.Full {
+		whole = `\A(?:` + expr + `)\z`
+	}
+	re, err := regexp2.Compile(whole, flags)
+	if err != nil && opts.Full { // the error is to speak of what was written alone
+		if _, bare := regexp2.Compile(expr, flags); bare != nil {
+			err = bare
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("regex %q: %w", text, err)
 	}
