@@ -17,7 +17,7 @@ type Agent struct {
 	Tools             []Tool          `key:"tools" doc:"What the model may call."`
 	Evaluations       *Evaluations    `key:"evaluations" doc:"The metrics every test case is scored by."`
 	TestCases         Cases           `key:"test_cases" rule:"nullable" doc:"What holodeck test runs."`
-	TestCasesFile     *string         `key:"test_cases_file" doc:"A YAML file of test cases instead of test_cases."`
+	TestCasesFile     *string         `key:"test_cases_file" doc:"A file of test cases instead of test_cases: YAML, or a dataset in .csv or .jsonl."`
 	Execution         Execution       `key:"execution" rule:"nullable" doc:"Timeouts, cache, parallelism."`
 	Hooks             []Hook          `key:"hooks" ours:"true" doc:"What happens around tool calls and turns."`
 	Permissions       *Permissions    `key:"permissions" ours:"true" doc:"Which tools the model may call."`
