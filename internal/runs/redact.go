@@ -104,14 +104,19 @@ func redactValue(r *secret.Redactor, v any) any {
 // is nothing to mask. What is no JSON becomes a JSON string.
 func redactJSON(r *secret.Redactor, doc json.RawMessage) json.RawMessage {
 	masked := r.String(string(doc))
-	if masked == string(doc) && !bytes.ContainsRune(doc, '\\') { // no escape that may hide a secret
+	switch {
+	case len(doc) == 0:
+		return doc
+	case !json.Valid(doc):
+		return encodeJSON(masked)
+	case masked == string(doc) && !bytes.ContainsRune(doc, '\\'): // no escape that may hide a secret
 		return doc
 	}
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	dec.UseNumber() // numbers keep their digits
 	var value any
 	if err := dec.Decode(&value); err != nil {
-		return encodeJSON(masked)
+		return encodeJSON(masked) // cannot happen: it is valid
 	}
 	return encodeJSON(redactValue(r, value))
 }

@@ -120,3 +120,22 @@ func TestRedactMasksEverywhere(t *testing.T) {
 		t.Error("masking changed the agent file's own values")
 	}
 }
+
+// A model may send arguments that are no JSON; what is stored of them is.
+func TestRedactMakesJSONOfWhatIsNone(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{`{"q": 1`, `"{\"q\": 1"`},
+		{`{"q":1} {}`, `"{\"q\":1} {}"`},
+		{`{"q":1}`, `{"q":1}`},
+		{``, ``},
+	} {
+		c := &runs.Case{Turns: []runs.Turn{{ToolCalls: []runs.ToolCall{{Arguments: json.RawMessage(tt.args)}}}}}
+		c.Redact(secret.NewRedactor(nil))
+		if got := string(c.Turns[0].ToolCalls[0].Arguments); got != tt.want {
+			t.Errorf("%s became %s, want %s", tt.args, got, tt.want)
+		}
+		if _, err := json.Marshal(c); err != nil {
+			t.Errorf("%s: %v", tt.args, err)
+		}
+	}
+}
