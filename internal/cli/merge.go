@@ -62,6 +62,9 @@ func (a *app) merge(args []string, files []reportFile) error {
 	if err != nil {
 		return err
 	}
+	if err := spareInputs(files, loaded); err != nil {
+		return err
+	}
 	plan, header, err := a.whole(loaded, stored, parts)
 	if err != nil {
 		return err

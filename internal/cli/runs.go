@@ -78,6 +78,9 @@ func newRunsShowCmd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := spareRun(files, list[0]); err != nil {
+				return err
+			}
 			record, err := a.openRun(list[0])
 			switch {
 			case err != nil:
@@ -226,6 +229,22 @@ func isRunPath(arg string) bool {
 	}
 	ext := filepath.Ext(arg)
 	return ext == ".json" || ext == ".jsonl"
+}
+
+// spareRun returns a *usageError when a report would replace the run itself.
+func spareRun(files []reportFile, stored runs.Stored) error {
+	for _, f := range files {
+		output, err := os.Stat(f.path)
+		if err != nil {
+			continue // there is nothing to replace
+		}
+		for _, kept := range []string{stored.File(), stored.JournalFile()} {
+			if info, err := os.Stat(kept); err == nil && os.SameFile(info, output) {
+				return &usageError{fmt.Errorf("--output %s: is the run itself, which the report would replace; give another name", f.path)}
+			}
+		}
+	}
+	return nil
 }
 
 // openRun opens a run, and says what of it could not be read.
