@@ -83,7 +83,7 @@ func prices(agent *config.Agent, opts Options) []config.Problem {
 // what could not be decoded is absent from it.
 func rooms() []func(*config.Agent) []config.Problem {
 	return []func(*config.Agent) []config.Problem{
-		llm.Check, backend.Check, tool.Check, knowledge.Check, embed.Check, eval.Check, testrun.Check, unread,
+		llm.Check, llm.CheckFormat, backend.Check, tool.Check, knowledge.Check, embed.Check, eval.Check, testrun.Check, unread,
 	}
 }
 

@@ -95,9 +95,6 @@ func TestResponseFormat(t *testing.T) {
 		{"not JSON", "schema.json", map[string]string{"schema.json": "{\n\"type\": object}"}, "", []string{"schema.json:2:9: is not a JSON object: invalid character 'o' looking for beginning of value"}},
 		{"a JSON list", "schema.json", map[string]string{"schema.json": "[]"}, "", []string{"schema.json:1:1: is a JSON array; it must be an object"}},
 		{"a JSON null", "schema.json", map[string]string{"schema.json": "null"}, "", []string{"schema.json: is null; it must be a JSON object"}},
-		{"no schema", "{properties: {a: {type: objct}}}", nil, "", []string{"agent.yaml:4:18: response_format: is not a JSON Schema: /properties/a/type: \"objct\" is not a type (see json-schema.org)"}},
-		{"a wrong keyword", "{type: object, required: yes please}", nil, "", []string{"agent.yaml:4:18: response_format: is not a JSON Schema: "}},
-		{"a dangling reference", "{$ref: '#/$defs/none'}", nil, "", []string{"agent.yaml:4:18: response_format: is not a JSON Schema: "}},
 		{"a number", "5", nil, "", []string{"agent.yaml:4:18: response_format: 5 is a number; it must be a JSON Schema or the path of a JSON file"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

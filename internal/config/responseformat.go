@@ -2,11 +2,7 @@ package config
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // schemas resolves the schemas of the agent's answers and of its metrics.
@@ -33,8 +29,9 @@ func eachStandard(metrics []Metric, fn func(*StandardMetric)) {
 	}
 }
 
-// schema resolves a JSON Schema, which is the value of key, to JSON. It returns
-// nil when there is none, or none that can be used, which is reported.
+// schema resolves a JSON Schema, which is the value of key, to JSON with its keys
+// in order. It returns nil when there is none, or none that can be read, which
+// is reported. Whether it is a good schema is for those to say who check with it.
 func (l *loader) schema(b Block, key string, rf *ResponseFormat) []byte {
 	if rf == nil {
 		return nil
@@ -58,79 +55,12 @@ func (l *loader) schema(b Block, key string, rf *ResponseFormat) []byte {
 	if schema == nil {
 		return nil
 	}
-	data, err := compileSchema(schema)
+	data, err := json.Marshal(schema)
 	if err != nil {
-		l.rep.add(b.Problem(SeverityError, key, CodeValue, "is not a JSON Schema: "+firstLine(err.Error()), "see json-schema.org"))
+		l.rep.add(b.Problem(SeverityError, key, CodeValue, "cannot be written as JSON: "+err.Error(), ""))
 		return nil
 	}
 	return data
-}
-
-// compileSchema returns a JSON Schema as JSON with its keys in order, or what
-// is wrong with it.
-func compileSchema(schema map[string]any) ([]byte, error) {
-	data, err := json.Marshal(schema)
-	if err != nil {
-		return nil, err
-	}
-	var compiled jsonschema.Schema
-	if err := json.Unmarshal(data, &compiled); err != nil {
-		return nil, err
-	}
-	if _, err := compiled.Resolve(nil); err != nil {
-		return nil, err
-	}
-	if err := checkTypes(&compiled, ""); err != nil {
-		return nil, err
-	}
-	return data, nil
-}
-
-// checkTypes finds type names that do not exist, which resolving lets pass.
-func checkTypes(s *jsonschema.Schema, at string) error {
-	if s == nil {
-		return nil
-	}
-	for _, name := range append(slices.Clone(s.Types), s.Type) {
-		switch name {
-		case "", "null", "boolean", "integer", "number", "string", "array", "object":
-		default:
-			return fmt.Errorf("%s: %q is not a type", at+"/type", name)
-		}
-	}
-	for _, group := range []struct {
-		name    string
-		schemas map[string]*jsonschema.Schema
-	}{{"properties", s.Properties}, {"patternProperties", s.PatternProperties}, {"$defs", s.Defs}, {"definitions", s.Definitions}, {"dependentSchemas", s.DependentSchemas}} {
-		for _, key := range sortedKeys(group.schemas) {
-			if err := checkTypes(group.schemas[key], at+"/"+group.name+"/"+key); err != nil {
-				return err
-			}
-		}
-	}
-	for _, group := range []struct {
-		name    string
-		schemas []*jsonschema.Schema
-	}{{"anyOf", s.AnyOf}, {"oneOf", s.OneOf}, {"allOf", s.AllOf}, {"prefixItems", s.PrefixItems}} {
-		for i, sub := range group.schemas {
-			if err := checkTypes(sub, fmt.Sprintf("%s/%s/%d", at, group.name, i)); err != nil {
-				return err
-			}
-		}
-	}
-	for _, sub := range []struct {
-		name   string
-		schema *jsonschema.Schema
-	}{
-		{"items", s.Items}, {"contains", s.Contains}, {"additionalProperties", s.AdditionalProperties}, {"propertyNames", s.PropertyNames},
-		{"not", s.Not}, {"if", s.If}, {"then", s.Then}, {"else", s.Else},
-		{"unevaluatedItems", s.UnevaluatedItems}, {"unevaluatedProperties", s.UnevaluatedProperties}, {"additionalItems", s.AdditionalItems},
-	} {
-		if err := checkTypes(sub.schema, at+"/"+sub.name); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // jsonProblem says where a JSON file is wrong.

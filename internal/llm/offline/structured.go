@@ -82,6 +82,15 @@ var (
 	errTooLarge = fmt.Errorf("the schema asks for more than %d values", mostValues)
 )
 
+// within says in what part of a value building failed. What is wrong with the
+// value as a whole has no such place.
+func within(part string, err error) error {
+	if errors.Is(err, errTooDeep) || errors.Is(err, errTooLarge) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", part, err)
+}
+
 // value builds a value for node. name is the field it is for.
 func (b *builder) value(node *jsonschema.Schema, name string, depth int) (any, error) {
 	if b.built++; b.built > mostValues {
@@ -280,7 +289,7 @@ func (b *builder) object(node *jsonschema.Schema, depth int) (any, error) {
 		case err == nil:
 			out[key] = v
 		case required:
-			return nil, fmt.Errorf("%s: %w", key, err)
+			return nil, within(key, err)
 		}
 	}
 	open := node.AdditionalProperties
@@ -297,7 +306,7 @@ func (b *builder) object(node *jsonschema.Schema, depth int) (any, error) {
 		}
 		v, err := b.value(open, key, depth+1)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", key, err)
+			return nil, within(key, err)
 		}
 		out[key] = v
 	}
@@ -332,7 +341,7 @@ func (b *builder) list(node *jsonschema.Schema, name string, depth int) (any, er
 		}
 		v, err := b.value(sub, name, depth+1)
 		if err != nil {
-			return nil, fmt.Errorf("item %d: %w", i, err)
+			return nil, within(fmt.Sprintf("item %d", i), err)
 		}
 		if node.UniqueItems {
 			v = b.another(sub, v, i)

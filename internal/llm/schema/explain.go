@@ -146,6 +146,14 @@ func (s *Schema) explainList(node *jsonschema.Schema, v []any, path string) []Vi
 	if node.MaxItems != nil && len(v) > *node.MaxItems {
 		out = append(out, Violation{path, fmt.Sprintf("has %d items, want at most %d", len(v), *node.MaxItems)})
 	}
+	if node.UniqueItems {
+		for i := range v {
+			if j := slices.IndexFunc(v[:i], func(e any) bool { return reflect.DeepEqual(e, v[i]) }); j >= 0 {
+				out = append(out, Violation{path, fmt.Sprintf("has equal items in places %d and %d, want no two alike", j, i)})
+				break
+			}
+		}
+	}
 	for i, item := range v {
 		sub := node.Items
 		if i < len(node.PrefixItems) {
@@ -166,6 +174,29 @@ func (s *Schema) explainObject(node *jsonschema.Schema, v map[string]any, path s
 		return path + "." + key
 	}
 	var out []Violation
+	if node.MinProperties != nil && len(v) < *node.MinProperties {
+		out = append(out, Violation{path, fmt.Sprintf("has %d properties, want at least %d", len(v), *node.MinProperties)})
+	}
+	if node.MaxProperties != nil && len(v) > *node.MaxProperties {
+		out = append(out, Violation{path, fmt.Sprintf("has %d properties, want at most %d", len(v), *node.MaxProperties)})
+	}
+	for _, group := range []map[string][]string{node.DependentRequired, node.DependencyStrings} {
+		for _, given := range sortedKeys(group) {
+			for _, key := range group[given] {
+				_, asks := v[given]
+				if _, ok := v[key]; asks && !ok {
+					out = append(out, Violation{below(key), fmt.Sprintf("is missing, and is needed beside %s", given)})
+				}
+			}
+		}
+	}
+	if node.PropertyNames != nil {
+		for _, key := range sortedKeys(v) {
+			for _, bad := range s.explain(node.PropertyNames, key, "") {
+				out = append(out, Violation{below(key), "has a name that " + bad.Text})
+			}
+		}
+	}
 	for _, key := range node.Required {
 		if _, ok := v[key]; ok {
 			continue

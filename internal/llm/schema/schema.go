@@ -19,11 +19,12 @@ type Schema struct {
 	resolved  *jsonschema.Resolved
 	byPointer map[string]*jsonschema.Schema // by JSON pointer from the root
 	byAnchor  map[string]*jsonschema.Schema
+	unchecked []string
 }
 
 // Compile reads a JSON Schema. The error says why it cannot be used: it is not
 // JSON, a keyword has a wrong value, the draft is another, a reference leads
-// outside or in a circle.
+// nowhere or in a circle. What only cannot be checked is named by Unchecked.
 func Compile(raw []byte) (s *Schema, err error) {
 	// The library asserts; a schema comes from outside and must not end the process.
 	defer func() {
@@ -31,6 +32,13 @@ func Compile(raw []byte) (s *Schema, err error) {
 			s, err = nil, fmt.Errorf("JSON Schema: %v", p)
 		}
 	}()
+	var plain any
+	if err := json.Unmarshal(raw, &plain); err != nil {
+		return nil, fmt.Errorf("JSON Schema: %w", err)
+	}
+	if err := checkShape(plain, "", keywords()); err != nil {
+		return nil, fmt.Errorf("JSON Schema: %w", err)
+	}
 	root := new(jsonschema.Schema)
 	if err := json.Unmarshal(raw, root); err != nil {
 		return nil, fmt.Errorf("JSON Schema: %w", err)
@@ -42,13 +50,14 @@ func Compile(raw []byte) (s *Schema, err error) {
 	if err := s.index(root, ""); err != nil {
 		return nil, fmt.Errorf("JSON Schema: %w", err)
 	}
+	s.loosen()
 	if err := s.refuseCircles(); err != nil {
 		return nil, fmt.Errorf("JSON Schema: %w", err)
 	}
 	// The base lets a relative $id of the root stand; nothing is loaded from it.
 	s.resolved, err = root.Resolve(&jsonschema.ResolveOptions{BaseURI: "schema:///root"})
 	if err != nil {
-		return nil, fmt.Errorf("JSON Schema: %w", err)
+		return nil, fmt.Errorf("JSON Schema: %s", strings.NewReplacer("jsonschema.Schema: ", "", "jsonschema: ", "", "<anonymous schema>", "the schema").Replace(err.Error()))
 	}
 	return s, nil
 }
@@ -201,7 +210,7 @@ func children(node *jsonschema.Schema) []child {
 	}
 	table := func(key string, m map[string]*jsonschema.Schema) {
 		for _, name := range sortedKeys(m) {
-			out = append(out, child{key + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name), m[name]})
+			out = append(out, child{key + "/" + escape(name), m[name]})
 		}
 	}
 	table("$defs", node.Defs)
@@ -254,12 +263,12 @@ func (s *Schema) CheckValue(v any) (err error) {
 	if violations := s.explain(s.root, v, ""); len(violations) > 0 {
 		return &Error{Violations: violations}
 	}
-	return &Error{Violations: []Violation{{Text: bare(cause.Error())}}}
+	return &Error{Violations: []Violation{{Text: reword(cause.Error())}}}
 }
 
-// bare strips the places in the schema from a message of the library: a model
-// knows the value it gave, not the schema's inside.
-func bare(message string) string {
+// reword says what a refusal of the library comes down to that explain has no
+// place for. The library names the keyword, after the schemas it stands in.
+func reword(message string) string {
 	for strings.HasPrefix(message, "validating ") {
 		_, rest, ok := strings.Cut(message, ": ")
 		if !ok {
@@ -267,7 +276,19 @@ func bare(message string) string {
 		}
 		message = rest
 	}
-	return message
+	switch keyword, _, _ := strings.Cut(message, ":"); keyword {
+	case "not":
+		return "has a value that the schema rules out (not)"
+	case "oneOf":
+		return "has a value that fits several of the alternatives, or none, want exactly one (oneOf)"
+	case "contains", "minContains":
+		return "has a list that lacks items of the kind it must hold (contains)"
+	case "maxContains":
+		return "has a list with too many items of one kind (maxContains)"
+	case "anyOf", "unevaluatedItems", "unevaluatedProperties":
+		return "has a value that the schema does not allow (" + keyword + ")"
+	}
+	return "does not follow the schema"
 }
 
 // compact returns v as JSON on one line, cut to what fits in a message.

@@ -85,20 +85,83 @@ func TestCheckKeywordsItHasNoWordsFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.Check([]byte(`[1, 1]`))
-	if err == nil || err.Error() != "uniqueItems: array items 1 and 0 are equal" {
+	if err == nil || err.Error() != "has equal items in places 0 and 1, want no two alike" {
 		t.Errorf("Check = %v", err)
+	}
+}
+
+func TestEveryRefusalIsInOurWords(t *testing.T) {
+	for _, tt := range []struct{ raw, value, want string }{
+		{`{"not": {"type": "string"}}`, `"x"`, "has a value that the schema rules out (not)"},
+		{`{"properties": {"a": {"not": {"required": ["b"]}}}}`, `{"a": {"b": 1}}`, "has a value that the schema rules out (not)"},
+		{`{"oneOf": [{"type": "integer"}, {"type": "number"}]}`, `1`, "has a value that fits several of the alternatives, or none, want exactly one (oneOf)"},
+		{`{"contains": {"type": "string"}}`, `[1]`, "has a list that lacks items of the kind it must hold (contains)"},
+		{`{"contains": {"type": "string"}, "minContains": 2}`, `["a"]`, "has a list that lacks items of the kind it must hold (contains)"},
+		{`{"contains": {"type": "string"}, "maxContains": 1}`, `["a", "b"]`, "has a list with too many items of one kind (maxContains)"},
+		{`{"minProperties": 1}`, `{}`, "has 0 properties, want at least 1"},
+		{`{"maxProperties": 1}`, `{"a": 1, "b": 1}`, "has 2 properties, want at most 1"},
+		{`{"dependentRequired": {"a": ["b"]}}`, `{"a": 1}`, "b is missing, and is needed beside a"},
+		{`{"propertyNames": {"maxLength": 1}}`, `{"ab": 1}`, "ab has a name that has 2 characters, want at most 1"},
+		{`{"properties": {"a": {}}, "unevaluatedProperties": false}`, `{"b": 1}`, "has a value that the schema rules out (not)"},
+		{`{"if": {"type": "string"}, "then": {"minLength": 2}}`, `"a"`, "does not follow the schema"},
+		{`false`, `1`, "has a value that the schema rules out (not)"},
+	} {
+		s, err := schema.Compile([]byte(tt.raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Check([]byte(tt.value)); err == nil || err.Error() != tt.want {
+			t.Errorf("%s, %s: %v, want %s", tt.raw, tt.value, err, tt.want)
+		}
+	}
+}
+
+func TestWhatCannotBeCheckedIsNamedAndRefusesNothing(t *testing.T) {
+	const ahead, far = `^(?=.*[0-9]).+$`, `https://example.com/x.json`
+	for _, tt := range []struct{ name, raw, unchecked, good, bad string }{
+		{"a pattern", `{"properties": {"a": {"type": "string", "pattern": "` + ahead + `"}}}`, "/properties/a: pattern " + ahead, `{"a": "x"}`, `{"a": 1}`},
+		{"a reference", `{"items": {"$ref": "` + far + `"}, "maxItems": 1}`, "/items: $ref " + far, `[1]`, `[1, 2]`},
+		{"names of properties", `{"type": "object", "patternProperties": {"` + ahead + `": {}}, "additionalProperties": false}`, "the schema: patternProperties " + ahead, `{"a": 1}`, `1`},
+		{"within not", `{"type": "string", "not": {"pattern": "` + ahead + `"}}`, "/not: pattern " + ahead, `"a"`, `1`},
+		{"behind a reference within not", `{"type": "string", "not": {"$ref": "#/$defs/p"}, "$defs": {"p": {"pattern": "` + ahead + `"}}}`, "/$defs/p: pattern " + ahead, `"a"`, `1`},
+		{"within if", `{"type": "string", "if": {"pattern": "` + ahead + `"}, "then": false}`, "/if: pattern " + ahead, `"a"`, `1`},
+		{"within oneOf", `{"oneOf": [{"pattern": "` + ahead + `"}, {"type": "string"}, {"type": "null"}], "type": "string"}`, "/oneOf/0: pattern " + ahead, `"a"`, `1`},
+		{"beside unevaluatedProperties", `{"type": "object", "$ref": "` + far + `", "unevaluatedProperties": false}`, "the schema: $ref " + far, `{"a": 1}`, `1`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := schema.Compile([]byte(tt.raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(s.Unchecked(), "; "); got != tt.unchecked {
+				t.Errorf("unchecked %q, want %q", got, tt.unchecked)
+			}
+			if err := s.Check([]byte(tt.good)); err != nil {
+				t.Errorf("Check(%s) = %v", tt.good, err)
+			}
+			if err := s.Check([]byte(tt.bad)); err == nil {
+				t.Errorf("Check(%s) = nil", tt.bad)
+			}
+		})
 	}
 }
 
 func TestCompileRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, raw, want string }{
 		{"not JSON", `{`, "unexpected end"},
-		{"wrong value", `{"type": 5}`, "type"},
-		{"unknown type of keyword", `{"minLength": "x"}`, "into an int"},
+		{"wrong value", `{"type": 5}`, "JSON Schema: /type: 5 is not a type; types are null, boolean"},
+		{"unknown type", `{"properties": {"a": {"type": "objct"}}}`, `JSON Schema: /properties/a/type: "objct" is not a type`},
+		{"text for a count", `{"minLength": "x"}`, `JSON Schema: /minLength is the string "x", want a whole number that is not negative`},
+		{"a negative count", `{"items": [{"maxItems": -1}]}`, `JSON Schema: /items/0/maxItems is the number -1, want a whole number`},
+		{"text for names", `{"required": "yes please"}`, `JSON Schema: /required is the string "yes please", want a list of names`},
+		{"a list for an object", `{"properties": []}`, `JSON Schema: /properties is an array, want an object`},
+		{"a number for a schema", `{"anyOf": [5]}`, `JSON Schema: /anyOf/0 is the number 5, want a schema: an object, true or false`},
+		{"an object for schemas", `{"anyOf": {}}`, `JSON Schema: /anyOf is an object, want a list of schemas`},
+		{"a number for a schema or names", `{"dependencies": {"a": 5}}`, `JSON Schema: /dependencies/a is the number 5, want a schema`},
+		{"text for a flag", `{"uniqueItems": "yes"}`, `JSON Schema: /uniqueItems is the string "yes", want true or false`},
+		{"a number for text", `{"pattern": 5}`, `JSON Schema: /pattern is the number 5, want a string`},
 		{"another draft", `{"$schema": "http://json-schema.org/draft-04/schema#"}`, "2020-12 and 07 are known"},
-		{"outside", `{"$ref": "https://example.com/x.json"}`, "outside"},
 		{"nowhere", `{"$ref": "#/$defs/x"}`, "x"},
-		{"bad pattern", `{"pattern": "("}`, "pattern"},
 		{"a circle", `{"$ref": "#"}`, "refers to itself"},
 		{"a longer circle", `{"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"anyOf": [{"$ref": "#/$defs/a"}]}}}`, "refers to itself"},
 		{"an id inside", `{"properties": {"a": {"$id": "https://example.com/a"}}}`, "$id of its own"},
