@@ -49,7 +49,8 @@ type keyOrigin struct {
 	key    string
 	at     place
 	secret bool
-	unset  bool // a variable in it has no value
+	unset  bool  // a variable in it has no value
+	free   *node // the value, where its shape is the user's choice
 }
 
 // pos returns the place as a position.
@@ -101,6 +102,18 @@ func (b Block) PosOf(key string) Pos {
 		return k.at.pos()
 	}
 	return b.Pos()
+}
+
+// PosWithin returns where a value below that of key stands. path leads to it
+// from there, such as "[2].args.city"; where it leads nowhere, the last value on
+// the way counts. Only keys whose values have a shape of the user's choice have
+// values below them; elsewhere PosWithin is PosOf.
+func (b Block) PosWithin(key, path string) Pos {
+	k := b.key(key)
+	if k == nil || k.free == nil {
+		return b.PosOf(key)
+	}
+	return k.free.below(path).pos()
 }
 
 // LayerOf returns where the value of key comes from: LayerDefault when nobody

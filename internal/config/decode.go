@@ -456,9 +456,11 @@ func (d *decoder) block(n *node, at keyPath, v reflect.Value, optional string) b
 		if f.value.src.layer == LayerDefault {
 			continue
 		}
-		org.keys = append(org.keys, keyOrigin{
-			key: f.key, at: place{f.value.src, f.value.line, f.value.col}, secret: f.value.secret, unset: f.value.unresolved(),
-		})
+		k := keyOrigin{key: f.key, at: place{f.value.src, f.value.line, f.value.col}, secret: f.value.secret, unset: f.value.unresolved()}
+		if fs == nil || isFree(fs.typ) {
+			k.free = f.value
+		}
+		org.keys = append(org.keys, k)
 	}
 	if rest != nil {
 		v.FieldByIndex(shape.rest.index).Set(reflect.ValueOf(rest))
@@ -474,6 +476,15 @@ func (d *decoder) block(n *node, at keyPath, v reflect.Value, optional string) b
 		d.absent(fs, n, base, v)
 	}
 	return true
+}
+
+// isFree reports whether values of a type have a shape of the user's choice.
+func isFree(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Map:
+		return t.Elem() == anyType
+	}
+	return t == anyType
 }
 
 // isHolder reports whether a key is one that only holds an anchor, or anything

@@ -106,6 +106,30 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
+// below returns the value that a dotted path leads to, or the last on the way.
+func (n *node) below(path string) *node {
+	for path != "" {
+		var next *node
+		rest := strings.TrimPrefix(path, ".")
+		if index, after, ok := strings.Cut(strings.TrimPrefix(rest, "["), "]"); ok && rest[0] == '[' {
+			if i, err := strconv.Atoi(index); err == nil && i >= 0 && n.kind == kindList && i < len(n.items) {
+				next, path = n.items[i], after
+			}
+		} else {
+			end := strings.IndexAny(rest, ".[")
+			if end < 0 {
+				end = len(rest)
+			}
+			next, path = n.get(rest[:end]), rest[end:]
+		}
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n
+}
+
 // with returns a copy of the mapping in which key has the given value.
 func (n *node) with(key string, value *node) *node {
 	out := *n

@@ -302,7 +302,10 @@ func TestCheckFindsWhatIsWrongWithScripts(t *testing.T) {
 		want  []string
 	}{
 		"fine":           {"  provider: offline\n  name: x\n  script: [{do: [{text: hi}]}]\n", "", nil},
-		"inline":         {"  provider: offline\n  name: x\n  script:\n    - {dow: 1}\n", "", []string{`agent.yaml:7:5: model.script[0].dow: unknown key (did you mean "do"?)`}},
+		"inline":         {"  provider: offline\n  name: x\n  script:\n    - {dow: 1}\n    - do: [{text: a}]\n    - do:\n        - {tekst: a}\n", "", []string{
+			`agent.yaml:7:13: model.script[0].dow: unknown key (did you mean "do"?)`,
+			`agent.yaml:10:19: model.script[2].do[0].tekst: unknown key (did you mean "text"?)`,
+		}},
 		"in a file":      {"  provider: offline\n  name: x\n  script_file: rules.yaml\n", "- when: {turn: 0}\n  do: [{text: hi}]\n", []string{"rules.yaml:1:10: [0].when.turn: is 0, want 1 or more"}},
 		"fine in a file": {"  provider: offline\n  name: x\n  script_file: rules.yaml\n", "- do: [{text: hi}]\n", nil},
 		"keys it does not heed": {"  provider: offline\n  name: x\n  temperature: 0.5\n  api_key: not-needed\n", "", []string{

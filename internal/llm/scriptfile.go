@@ -21,6 +21,7 @@ func readScript(c *config.Model) (script.Script, []config.Problem) {
 		for i, p := range found {
 			problems[i] = c.Problem(config.SeverityError, "script", config.CodeValue, p.Text, p.Hint)
 			problems[i].Path += p.Path
+			problems[i].Pos = c.PosWithin("script", p.Path)
 		}
 		return s, problems
 	case c.ScriptFile != nil:
