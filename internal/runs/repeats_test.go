@@ -148,3 +148,40 @@ func TestRateIsWilsons(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// TestTrapT05: two metrics of one name with different settings have averages of
+// their own.
+func TestTrapT05MetricsOfOneNameDoNotOverwriteEachOther(t *testing.T) {
+	var s Summary
+	for i := range 2 {
+		scored := func(v float64) Metric {
+			return Metric{Name: "numeric", Kind: config.MetricStandard, Status: MetricPass, Counts: true, Score: &v}
+		}
+		s.Add(&Case{Index: i, Status: Passed, Turns: []Turn{{Status: Passed, Metrics: []Metric{scored(1), scored(0.5)}}}})
+	}
+	if len(s.Metrics) != 2 {
+		t.Fatalf("%d metrics, want 2", len(s.Metrics))
+	}
+	for i, want := range []MetricSummary{{Name: "numeric", Mean: 1}, {Name: "numeric #2", Mean: 0.5}} {
+		if got := s.Metrics[i]; got.Name != want.Name || got.Mean != want.Mean || got.Cases != 2 {
+			t.Errorf("metric %d is %s with %v over %d cases, want %s with %v", i+1, got.Name, got.Mean, got.Cases, want.Name, want.Mean)
+		}
+	}
+	// The report of the other edition knows names alone.
+	if r := newReportSummary(s, 0); r.MetricsEvaluated["numeric"] != 4 || r.AverageScores["numeric"] != 0.75 {
+		t.Errorf("the report has %v over %v", r.AverageScores, r.MetricsEvaluated)
+	}
+}
+
+func TestACallThatDoesNotSatisfyIsNoMatch(t *testing.T) {
+	out := newTurnResult(0, Turn{ToolChecks: []ToolCheck{
+		{Rule: RuleExpected, Expected: config.ExpectedTool{Name: "a", Count: 2}, Call: 3, Reason: "at most 2 calls, got 3"},
+		{Rule: RuleForbidden, Expected: config.ExpectedTool{Name: "b", Bare: true}, Call: 0, Reason: "it was called"},
+	}})
+	if len(out.ArgMatchDetails) != 1 || out.ArgMatchDetails[0].MatchedCallIndex != -1 || *out.ToolsMatched {
+		t.Errorf("got %+v", out)
+	}
+	if len(out.ExpectedTools) != 1 || len(out.Errors) != 2 || out.Errors[1] != "forbidden tool b: it was called" {
+		t.Errorf("got %+v and %q", out.ExpectedTools, out.Errors)
+	}
+}

@@ -168,10 +168,10 @@ func newReportSummary(s Summary, millis int64) reportSummary {
 	}
 	sums := map[string]float64{}
 	for _, m := range s.Metrics {
-		if m.Cases > 0 { // two kinds may share a name; the report knows names only
-			sums[m.Name] += m.sum
-			out.MetricsEvaluated[m.Name] += m.Cases
-			out.AverageScores[m.Name] = sums[m.Name] / float64(out.MetricsEvaluated[m.Name])
+		if name := m.entry.name; m.Cases > 0 { // metrics may share a name; the report knows names only
+			sums[name] += m.sum
+			out.MetricsEvaluated[name] += m.Cases
+			out.AverageScores[name] = sums[name] / float64(out.MetricsEvaluated[name])
 		}
 	}
 	return out
@@ -401,10 +401,14 @@ func (out *turnResult) addToolCheck(check ToolCheck) {
 	if len(expected.Args) == 0 && expected.Count <= 1 {
 		return // matched by its name alone
 	}
+	call := -1
+	if check.Matched {
+		call = check.Call
+	}
 	out.ArgMatchDetails = append(out.ArgMatchDetails, argMatch{
 		ExpectedTool:     expected.Name,
 		ArgsAsserted:     jsonSafe(orEmpty(expected.Args)),
-		MatchedCallIndex: check.Call,
+		MatchedCallIndex: call,
 		UnmatchedReason:  orNull(check.Reason),
 	})
 }

@@ -51,6 +51,8 @@ func (a Attempts) Finished() int { return a.Passed + a.Failed + a.Unchecked }
 
 // MetricSummary is one metric over a run.
 type MetricSummary struct {
+	// Name is the metric's; of the second entry of one name in a turn it is
+	// "NAME #2", since entries of one name may have different settings.
 	Name string
 	Kind config.MetricType
 	// Cases is how many cases it scored, and Mean the mean of their scores,
@@ -60,6 +62,7 @@ type MetricSummary struct {
 	// Skipped is how many turns skipped it, and SkipReason why the first did.
 	Skipped    int
 	SkipReason string
+	entry      entry
 	sum        float64
 }
 
@@ -85,15 +88,15 @@ func (s *Summary) Add(c *Case) (Status, bool) {
 			}
 			*s.CostUSD += *t.CostUSD
 		}
-		for _, m := range t.Metrics {
+		for e, m := range t.entries() {
 			if m.Status == MetricSkipped {
-				s.metric(m.Name, m.Kind).skip(m.Reason)
+				s.metric(e).skip(m.Reason)
 			}
 		}
 	}
 	for _, score := range c.Scores() {
 		if score.Turns > 0 {
-			s.metric(score.Name, score.Kind).score(score.Value)
+			s.metric(entry{score.Name, score.Kind, score.Place}).score(score.Value)
 		}
 	}
 	return s.addToCase(c)
@@ -138,13 +141,13 @@ func (s Summary) Finished() int { return s.Passed + s.Failed + s.Unchecked }
 // PassRate is the share of the cases that passed among those that were checked.
 func (s Summary) PassRate() Rate { return NewRate(s.Passed, s.Passed+s.Failed) }
 
-func (s *Summary) metric(name string, kind config.MetricType) *MetricSummary {
+func (s *Summary) metric(e entry) *MetricSummary {
 	for i := range s.Metrics {
-		if s.Metrics[i].Name == name && s.Metrics[i].Kind == kind {
+		if s.Metrics[i].entry == e {
 			return &s.Metrics[i]
 		}
 	}
-	s.Metrics = append(s.Metrics, MetricSummary{Name: name, Kind: kind})
+	s.Metrics = append(s.Metrics, MetricSummary{Name: e.title(), Kind: e.kind, entry: e})
 	return &s.Metrics[len(s.Metrics)-1]
 }
 
