@@ -21,12 +21,24 @@ type Setting struct {
 }
 
 // Effective returns every key of the agent that has a value, in the order of
-// the typed view, with what is in force and where it comes from.
+// the typed view, with what is in force and where it comes from. Behind them stand
+// what loading made of the keys: the runtime, and the version of the prompt and
+// the SHA-256 of its text, at the place of the instructions.
 func (a *Agent) Effective() []Setting {
 	w := &settingWalk{shapes: &shapes{}, redactor: a.Redactor}
 	w.block(reflect.ValueOf(a).Elem())
 	if a.Backend == nil && a.Runtime != "" {
 		w.settings = append(w.settings, Setting{Path: "backend", Value: a.Runtime, Layer: LayerDefault})
+	}
+	if p := &a.Prompt; p.BodyHash != "" && a.Instructions != nil {
+		key := "inline"
+		if p.Source == "file" {
+			key = "file"
+		}
+		layer, pos := a.Instructions.LayerOf(key), a.Instructions.PosOf(key)
+		w.settings = append(w.settings,
+			Setting{Path: "prompt.version", Value: w.redactor.String(p.Version), Layer: layer, Pos: pos},
+			Setting{Path: "prompt.body_hash", Value: p.BodyHash, Layer: layer, Pos: pos})
 	}
 	return w.settings
 }

@@ -26,10 +26,16 @@ func (l *loader) prompt(a *Agent) {
 		if !ok {
 			return
 		}
-		header, body := splitFrontmatter(text)
+		header, body, open := splitFrontmatter(text)
 		a.Prompt = newPrompt(strings.TrimSpace(body))
 		a.Prompt.Source, a.Prompt.FilePath = "file", *in.File
 		file := in.Block.File("file", *in.File)
+		if open {
+			l.rep.add(Problem{
+				Pos: Pos{File: file, Line: 1, Column: 1}, Severity: SeverityWarning, Code: CodeSyntax,
+				Text: "the frontmatter that begins here has no end, so all of it is part of the prompt", Hint: "close it with a line --- of its own",
+			})
+		}
 		l.frontmatter(&a.Prompt, l.source(file, LayerAgent), header)
 		if a.Prompt.Text == "" {
 			l.refuse(file, CodeValue, "holds no prompt", "write the instructions into it")
@@ -47,23 +53,26 @@ func newPrompt(text string) Prompt {
 }
 
 // splitFrontmatter splits a text into the YAML block between two --- lines at
-// its start, and the rest. A text without such a block is all body.
-func splitFrontmatter(text string) (header, body string) {
+// its start, and the rest. A text without such a block is all body; open says
+// that it begins like one with keys.
+func splitFrontmatter(text string) (header, body string, open bool) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
-		return "", text
+		return "", text, false
 	}
 	for end := 0; end < len(rest); {
 		line, _, more := strings.Cut(rest[end:], "\n")
 		if strings.TrimRight(line, " \t") == "---" {
-			return rest[:end], rest[min(len(rest), end+len(line)+1):]
+			return rest[:end], rest[min(len(rest), end+len(line)+1):], false
 		}
 		if !more {
 			break
 		}
 		end += len(line) + 1
 	}
-	return "", text
+	first, _, _ := strings.Cut(rest, "\n")
+	key, _, isKey := strings.Cut(first, ":")
+	return "", text, isKey && isToolName(strings.TrimRight(key, " "))
 }
 
 // frontmatter reads the header of a prompt file into the prompt.

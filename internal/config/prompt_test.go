@@ -63,6 +63,7 @@ func TestBadPrompts(t *testing.T) {
 		{"empty", "file: prompt.md", map[string]string{"prompt.md": "---\nversion: 1\n---\n\n"}, []string{"prompt.md: holds no prompt (write the instructions into it)"}},
 		{"not text", "file: prompt.md", map[string]string{"prompt.md": "a\x00b"}, []string{"prompt.md:1:2: holds a NUL byte, so it is not a text file (is this the right file?)"}},
 		{"bad frontmatter", "file: prompt.md", map[string]string{"prompt.md": "---\nversion: 1\nauthor: a: b\n---\nHelp."}, []string{`prompt.md:3:9: is not valid YAML: mapping value is not allowed in this context (a value that contains ": " must be in quotes)`}},
+		{"frontmatter without an end", "file: prompt.md", map[string]string{"prompt.md": "---\nversion: 1\n\nHelp."}, []string{"prompt.md:1:1: warning: the frontmatter that begins here has no end, so all of it is part of the prompt (close it with a line --- of its own)"}},
 		{"frontmatter that is a list", "file: prompt.md", map[string]string{"prompt.md": "---\n- a\n---\nHelp."}, []string{"prompt.md:2:1: the frontmatter is a list; it must be a mapping (write keys such as version: 1.2 between the --- lines)"}},
 		{"frontmatter with a list for an author", "file: prompt.md", map[string]string{"prompt.md": "---\nauthor: [a]\n---\nHelp."}, []string{"prompt.md:2:9: author: is a list; it must be text"}},
 		{"both", "inline: a, file: prompt.md", map[string]string{"prompt.md": "Help."}, []string{"agent.yaml:3:33: instructions.file: inline is given, too (keep one of the two)"}},

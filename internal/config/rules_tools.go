@@ -300,7 +300,7 @@ func (c *checker) skillFile(t *SkillTool) {
 	if !ok {
 		return
 	}
-	header, _ := splitFrontmatter(text)
+	header, _, _ := splitFrontmatter(text)
 	root := parseYAML(src, []byte("\n"+header), c.rep)
 	if root == nil {
 		return
