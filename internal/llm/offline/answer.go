@@ -29,6 +29,10 @@ const (
 	// EarlierWeight is what a word of the turn before counts beside one of this
 	// turn: it says what the talk is about, this turn says what is wanted.
 	EarlierWeight = 0.5
+	// LightWeight is what a word weighs that questions are made with whatever they
+	// are about, such as "bring" or "allowed", as a share of what it would weigh
+	// otherwise.
+	LightWeight = 0.5
 	// AbsentWeight is what a word that no unit has weighs, as a share of what it
 	// would weigh if one had it. It cannot tell units apart, but a question full
 	// of such words is about something else.
@@ -37,9 +41,9 @@ const (
 	// stories around their question; a quarter is enough.
 	LeastOverlap = 0.25
 	// LeastOverlapOfOne is the same where the overlap rests on one word of
-	// several: one shared word is often chance. It lets a rare word of two pass,
-	// not a common one, and not one of three.
-	LeastOverlapOfOne = 0.55
+	// several: one shared word is often chance. It lets the rarer word of two pass,
+	// not the other, and not one of three that weigh the same.
+	LeastOverlapOfOne = 0.5
 	// RelativeOverlap is how much of the best unit's overlap another needs to be
 	// said beside it.
 	RelativeOverlap = 0.75
@@ -94,31 +98,34 @@ type query struct {
 	index  map[string]int
 	weight []float64      // of each term
 	now    set            // terms of this turn
-	stops  bool           // the terms are function words: there were no others
+	light  set            // terms of LightWeight
 	seen   map[string]set // terms of texts that stand over many units
 }
 
-// newQuery reads the content words of a question, or all its words when it has
-// no others.
+// newQuery reads the content words of a question and of the turn before.
 func newQuery(now, earlier string) *query {
 	q := &query{index: map[string]int{}, seen: map[string]set{}}
-	add := func(text string, stops bool) {
-		for w := range words.All(text) {
-			if w.Stop != stops || len(q.index) == mostTerms {
-				continue
-			}
-			if _, ok := q.index[string(w.Stem)]; !ok {
-				q.index[string(w.Stem)] = len(q.index)
-			}
-		}
-	}
-	add(now, false)
-	if q.stops = len(q.index) == 0 && contentWords(earlier) == 0; q.stops {
-		add(now, true)
-	}
+	q.add(now)
 	q.now = 1<<len(q.index) - 1
-	add(earlier, false)
+	q.add(earlier)
 	return q
+}
+
+// add makes terms of the content words of a text.
+func (q *query) add(text string) {
+	for w := range words.All(text) {
+		if !content(w) || len(q.index) == mostTerms {
+			continue
+		}
+		stem := string(w.Stem)
+		if _, ok := q.index[stem]; ok {
+			continue
+		}
+		if light(stem) {
+			q.light |= 1 << len(q.index)
+		}
+		q.index[stem] = len(q.index)
+	}
 }
 
 // in returns the terms that occur in a text. A function word is never a term
@@ -126,7 +133,7 @@ func newQuery(now, earlier string) *query {
 func (q *query) in(text string) set {
 	var s set
 	for w := range words.All(text) {
-		if w.Stop != q.stops {
+		if !content(w) {
 			continue
 		}
 		if i, ok := q.index[string(w.Stem)]; ok {
@@ -163,7 +170,23 @@ func (q *query) weigh(units []candidate) {
 		if q.now&(1<<i) == 0 {
 			q.weight[i] *= EarlierWeight
 		}
+		if q.light&(1<<i) != 0 {
+			q.weight[i] *= LightWeight
+		}
 	}
+}
+
+// leansOn reports whether this turn asks about what the turn before was about:
+// it has no content word ("and why?"), or one alone that no unit has ("and in
+// which month?"). The units may then be about the turn before alone.
+func (q *query) leansOn(units []candidate) bool {
+	switch count(q.now) {
+	case 0:
+		return true
+	case 1:
+		return !slices.ContainsFunc(units, func(c candidate) bool { return c.has()&q.now != 0 })
+	}
+	return false
 }
 
 func inContext(units []candidate, i int) bool {
@@ -214,9 +237,9 @@ func rank(now, earlier string, all []unit) answer {
 	if whole == 0 {
 		return answer{}
 	}
-	list = slices.DeleteFunc(list, func(c candidate) bool {
-		return q.now != 0 && c.has()&q.now == 0 // about the turn before alone
-	})
+	if !q.leansOn(list) {
+		list = slices.DeleteFunc(list, func(c candidate) bool { return c.has()&q.now == 0 })
+	}
 	for i := range list {
 		c := &list[i]
 		c.about = q.sum(c.asked | c.context)
@@ -292,7 +315,7 @@ func (u unit) isNextTo(v candidate) bool {
 func wordSet(text string) map[string]bool {
 	set := map[string]bool{}
 	for w := range words.All(text) {
-		if !w.Stop {
+		if content(w) {
 			set[string(w.Stem)] = true
 		}
 	}

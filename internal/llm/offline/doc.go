@@ -21,7 +21,9 @@
 //
 // A word of the query weighs ln(1 + N/(1+n)), where n of the N units hold it,
 // and half of that if neither a unit nor a context has it ([AbsentWeight]). A
-// word of the turn before weighs half ([EarlierWeight]). The overlap of a unit
+// word of the turn before weighs half ([EarlierWeight]), and so does one that
+// questions are made with whatever they are about, such as "bring" or "allowed"
+// ([LightWeight]). The overlap of a unit
 // is the weight of the query's words in it, divided by the weight of all. A word
 // that stands only in the question the unit answers counts 0.9
 // ([QuestionWeight]), one that stands only in the rest of its context half
@@ -36,14 +38,16 @@
 //
 // Nothing was found, and the answer is the one sentence [NothingFound], when
 // the best overlap is under 0.25 ([LeastOverlap]); when it rests on a single
-// word of several and is under 0.55 ([LeastOverlapOfOne]); or when no word of
-// this turn occurs at all.
+// word of several and is under 0.5 ([LeastOverlapOfOne]); or when no word of
+// this turn occurs at all. The last does not hold for a turn of a single word
+// that no unit has, or of none: "and in which month?" asks about what the turn
+// before was about.
 //
 // Words are compared without case and without the common English endings;
-// numbers and codes are words. English function words carry no weight. Other
-// languages have no such list: there rarity alone tells words apart. Chinese
-// and Japanese, which put no blanks between words, are compared by pairs of
-// characters.
+// numbers and codes are words. English function words, modals and pronouns carry
+// no weight: a question of nothing else finds nothing. Other languages have no
+// such list: there rarity alone tells words apart. Chinese and Japanese, which
+// put no blanks between words, are compared by pairs of characters.
 //
 // # Structured answers
 //

@@ -92,7 +92,7 @@ func oneLine(s string) string {
 func contentWords(s string) int {
 	n := 0
 	for w := range words.All(s) {
-		if !w.Stop {
+		if content(w) {
 			n++
 		}
 	}
