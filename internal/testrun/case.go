@@ -17,9 +17,9 @@ import (
 // label returns what an attempt is called while it runs.
 func (a attempt) label() string {
 	if a.repeats > 1 {
-		return fmt.Sprintf("%s (%d of %d)", a.title(), a.number, a.repeats)
+		return fmt.Sprintf("%s (%d of %d)", a.title, a.number, a.repeats)
 	}
-	return a.title()
+	return a.title
 }
 
 // maxSessionErrors is after how many failures of the runtime in a row the rest
@@ -61,6 +61,8 @@ func (r *runner) runCase(ctx context.Context, a attempt) (*runs.Case, error) {
 		return nil, ctx.Err()
 	case errors.As(err, new(*agent.BackendInitError)):
 		return nil, err
+	case context.Cause(talk) == errCaseTime:
+		c.Turns = giveUp(nil, turns, fmt.Sprintf("timeout: no session was opened within %v seconds (timeout_s)", *tc.TimeoutS))
 	default:
 		c.Turns = giveUp(nil, turns, fmt.Sprintf("no session could be opened: %v", err))
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/runs"
 )
 
 // Plan is the attempts that a run makes, in order: those at the first case, and
@@ -51,7 +52,7 @@ func (p *Plan) Missing(has func(index, attempt int) bool) iter.Seq[string] {
 				continue
 			}
 			told = a.index
-			if !yield(a.title()) {
+			if !yield(a.title) {
 				return
 			}
 		}
@@ -100,11 +101,12 @@ type testCase struct {
 	id      string
 	name    string // with what tells it from the other combinations; empty when it has none
 	written string // the name as the file has it
+	title   string // what results call it: its name, or the beginning of what is said
 	tc      *config.TestCase
 }
 
 // testCases yields the cases of an agent: each combination of the vars of a test
-// case. Secrets are masked in ids and names.
+// case. Secrets are masked in ids, names and titles.
 func testCases(a *config.Agent) iter.Seq[*testCase] {
 	return func(yield func(*testCase) bool) {
 		ids := identities{}
@@ -119,7 +121,13 @@ func testCases(a *config.Agent) iter.Seq[*testCase] {
 						c.name += " [" + label + "]"
 					}
 				}
-				c.name, c.written = a.Redactor.String(c.name), a.Redactor.String(c.written)
+				c.title = c.name
+				if c.title == "" {
+					c.title = runs.Title(firstInput(&expanded))
+				}
+				for _, text := range []*string{&c.name, &c.written, &c.title} {
+					*text = a.Redactor.String(*text)
+				}
 				c.id = ids.next(a.Redactor.String(identity(&expanded, label)))
 				if !yield(c) {
 					return
@@ -128,6 +136,17 @@ func testCases(a *config.Agent) iter.Seq[*testCase] {
 			}
 		}
 	}
+}
+
+// firstInput returns what is said first in a case.
+func firstInput(tc *config.TestCase) string {
+	switch {
+	case tc.Input != nil:
+		return *tc.Input
+	case len(tc.Turns) > 0:
+		return tc.Turns[0].Input
+	}
+	return ""
 }
 
 // hashLen is how many hex digits of a hash stand for a case without a name.

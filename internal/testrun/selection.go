@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/config"
-	"github.com/holodeck-go/holodeck/internal/runs"
 )
 
 // Selection says which test cases run, and how often. Its parts narrow one
@@ -132,7 +131,7 @@ func known(lead string, list []string) string {
 func firstNames(a *config.Agent) []string {
 	var names []string
 	for c := range testCases(a) {
-		if names = append(names, c.title()); len(names) > maxKnown {
+		if names = append(names, c.title); len(names) > maxKnown {
 			break
 		}
 	}
@@ -144,7 +143,7 @@ func allTags(a *config.Agent) []string {
 	var tags []string
 	for c := range testCases(a) {
 		for _, tag := range c.tc.Tags {
-			if !slices.Contains(tags, tag) {
+			if tag = a.Redactor.String(tag); !slices.Contains(tags, tag) {
 				tags = append(tags, tag)
 			}
 		}
@@ -184,22 +183,9 @@ func wildcard(pattern, text string) bool {
 
 // names returns what --only may call a case.
 func (c *testCase) names() []string {
-	names := []string{c.id, c.title()}
+	names := []string{c.id, c.title}
 	if c.written != "" {
 		names = append(names, c.written)
 	}
 	return names
-}
-
-// title returns what results call the case.
-func (c *testCase) title() string {
-	switch {
-	case c.name != "":
-		return c.name
-	case c.tc.Input != nil:
-		return runs.Title(*c.tc.Input)
-	case len(c.tc.Turns) > 0:
-		return runs.Title(c.tc.Turns[0].Input)
-	}
-	return ""
 }

@@ -232,6 +232,17 @@ func TestSecretsAreMaskedInIDsBeforeTheyAreCompared(t *testing.T) {
 	if strings.Contains(fmt.Sprint(got), "s3cret") || !strings.Contains(got[1], "#2") {
 		t.Errorf("got %v", got)
 	}
+	a = suite(nil, config.TestCase{Input: new("Is s3cret-value-1 a key?"), Tags: []string{"s3cret-value-1"}})
+	a.Redactor = secret.NewRedactor([]string{"s3cret-value-1"})
+	for _, sel := range []testrun.Selection{{Only: []string{"x"}}, {Tags: []string{"x"}}} {
+		if _, err := testrun.NewPlan(a, sel); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("got %v", err)
+		}
+	}
+	_, rec := run(t, a, answers(func(string) string { return "y" }))
+	if strings.Contains(fmt.Sprint(rec.started), "s3cret") {
+		t.Errorf("progress was told of %v", rec.started)
+	}
 }
 
 func FuzzOnly(f *testing.F) {
