@@ -13,16 +13,19 @@ import (
 // with only after that.
 type Backend interface {
 	// NewSession begins a conversation, or continues one when opts.Resume
-	// holds a Snapshot of the same runtime. A Snapshot of another runtime or
-	// of an unknown version is a *BackendSessionError.
+	// holds a Snapshot of the same runtime. Its error is a *BackendSessionError:
+	// the backend is closed, opts ask for what Capabilities denies, or the
+	// Snapshot is of another runtime or an unknown version. Whoever opens a
+	// session closes it. ctx bounds the opening, not the session.
 	NewSession(ctx context.Context, opts SessionOptions) (Session, error)
 
 	// Capabilities says what this runtime, with this model, can do. The
 	// answer does not change while the backend is open.
 	Capabilities() Capabilities
 
-	// Close frees what the runtime holds. It is idempotent, cancels turns that
-	// are under way, and returns when they have ended.
+	// Close closes the sessions that are open and frees what the runtime holds. It
+	// is idempotent, cancels turns that are under way, and returns when they have
+	// ended: in a *BackendSessionError, as every Send after it does.
 	Close() error
 }
 
@@ -40,18 +43,29 @@ type Session interface {
 	// follows. A second Send waits for the first, or for its own ctx. Breaking
 	// out of the range, or cancelling ctx, cancels the turn.
 	//
+	// What ends a turn on the model's side is no error, but a TurnFinished with
+	// IsError: see StopReason. The error is
+	//   - context.Canceled itself, when ctx was cancelled,
+	//   - a *BackendTimeoutError, when the deadline of ctx, of the turn or of a
+	//     model call passed,
+	//   - a *BackendSessionError for everything else: the model could not be
+	//     reached, the session is closed, or m is empty or has parts that the
+	//     model cannot read. Such a message is not kept.
+	//
 	// After a cancelled or failed turn the history stays well-formed (the user
 	// message is kept and every tool call has a result) and the next Send
-	// works.
+	// works. A model response that was not complete is not kept.
 	Send(ctx context.Context, m Message) iter.Seq2[Event, error]
 
 	// Snapshot returns the conversation so far as versioned JSON that
-	// SessionOptions.Resume of the same runtime takes back. It waits for a turn
-	// that is under way.
+	// SessionOptions.Resume of the same runtime takes back, in this process or in
+	// another. It waits for a turn that is under way. Where Capabilities.Snapshot
+	// is false it returns a *BackendSessionError.
 	Snapshot(ctx context.Context) (json.RawMessage, error)
 
-	// Close frees what the runtime keeps for the session. It is idempotent and
-	// cancels a turn that is under way.
+	// Close frees what the runtime keeps for the session. It is idempotent,
+	// cancels a turn that is under way and returns when it has ended. Within the
+	// range over a turn, break out first: Close would wait for its own caller.
 	Close() error
 }
 
@@ -69,13 +83,20 @@ const (
 
 // SessionOptions says how a session begins.
 type SessionOptions struct {
-	// ID and User name the session and whose it is; empty means Env.NewID.
-	ID, User string
+	// ID names the session; empty, it gets one of Env.NewID. It does not come
+	// from Resume.
+	ID string
+	// User says on whose behalf the conversation is, for runtimes that tell a
+	// provider of it; empty is nobody in particular.
+	User string
 	// Resume is a Snapshot of the same runtime, or empty for a new conversation.
 	Resume json.RawMessage
 	// Mode is the kind of consumer; empty means ModeRun.
 	Mode Mode
-	// Tools are the caller's own tools, for this session only.
+	// Tools are the caller's own tools, for this session only and beside those of
+	// the agent; a name that the agent has already is an error of NewSession, and
+	// so are tools at all where Capabilities.ClientTools is false. The caller
+	// keeps them until the session is closed.
 	Tools []Tool
 	// Approver answers permissions of kind "ask"; nil means no.
 	Approver Approver
@@ -83,7 +104,8 @@ type SessionOptions struct {
 	Limits Limits
 }
 
-// Limits bounds a turn. A zero field leaves the agent file's value in force.
+// Limits bounds a turn. A zero field leaves the agent file's value in force, and
+// one that is wider than that has no effect.
 type Limits struct {
 	// MaxTurns is the number of model responses the main agent may give in one turn.
 	MaxTurns int
@@ -118,12 +140,12 @@ func narrower[T int | float64 | time.Duration](a, b T) T {
 // Capabilities says what a runtime can do with its model. A consumer asks
 // here, never for the runtime's name.
 type Capabilities struct {
-	Streaming        bool `json:"streaming"`         // text arrives in more than one delta
+	Streaming        bool `json:"streaming"`         // text arrives as it is made; if not, in one delta
 	Thinking         bool `json:"thinking"`          // ThinkingDelta events occur
 	StructuredOutput bool `json:"structured_output"` // response_format is obeyed
 	ClientTools      bool `json:"client_tools"`      // SessionOptions.Tools are offered to the model
 	Snapshot         bool `json:"snapshot"`          // Snapshot and Resume work
-	Cost             bool `json:"cost"`              // Result.CostUSD is known
+	Cost             bool `json:"cost"`              // the price of its model calls is known
 	Images           bool `json:"images"`            // image parts reach the model
 	Documents        bool `json:"documents"`         // document parts reach the model
 	Sampling         bool `json:"sampling"`          // temperature, top_p and max_tokens reach the model

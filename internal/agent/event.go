@@ -11,7 +11,13 @@ const EventSchema = "holodeck.event/v1"
 
 // Event is one thing that happened in a turn. The set is closed: TextDelta,
 // ThinkingDelta, ToolCallStarted, ToolCallFinished, ModelCall, Notice and
-// TurnFinished. All events of a turn come from one goroutine.
+// TurnFinished. All events of a turn come from one goroutine, and their headers
+// from the Stamper of that turn: a runtime leaves Head empty.
+//
+// A model response is its deltas, then its ModelCall, then a ToolCallStarted for
+// each tool it asked for. Calls that run side by side finish in any order, and
+// all of them before the next response begins. Events of sub-agents stand
+// between those of their caller.
 type Event interface {
 	// Header returns the fields every event has.
 	Header() Header
@@ -34,7 +40,8 @@ type Header struct {
 	Parent string `json:"parent,omitempty"`
 }
 
-// TextDelta is a piece of the answer.
+// TextDelta is a piece of the text of a model response. Only that of the last
+// response of the main agent is the answer.
 type TextDelta struct {
 	Head Header `json:"-"`
 	Text string `json:"text"`
@@ -49,9 +56,11 @@ type ThinkingDelta struct {
 // ToolCallStarted says that the model asked for a tool.
 type ToolCallStarted struct {
 	Head Header `json:"-"`
-	// CallID pairs the call with its ToolCallFinished.
+	// CallID pairs the call with its ToolCallFinished. It is the call's own within
+	// the turn, also where a model uses one twice, and is never empty.
 	CallID string `json:"call_id"`
-	// Name is the canonical tool name.
+	// Name is the canonical tool name, or what the model said when there is no
+	// such tool.
 	Name string `json:"name"`
 	// Arguments are as the model gave them; not an object, or not JSON, only
 	// when the model erred (then a JSON string of what it said).
@@ -65,7 +74,8 @@ type ToolCallFinished struct {
 	CallID string     `json:"call_id"`
 	Name   string     `json:"name"`
 	Result ToolResult `json:"result"`
-	// Err is why the call failed, empty when it did not.
+	// Err is why the call failed, empty when it did not. Result is then what the
+	// model was told of it, with IsError set.
 	Err   string    `json:"error,omitempty"`
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
@@ -121,8 +131,10 @@ type TurnFinished struct {
 	Response string `json:"response"`
 	// Structured is the answer as a value, when response_format asked for one.
 	Structured json.RawMessage `json:"structured_output,omitempty"`
-	StopReason StopReason      `json:"stop_reason"`
-	// IsError says that the turn ended in a limit or refusal, and Reason why.
+	// StopReason is never empty.
+	StopReason StopReason `json:"stop_reason"`
+	// IsError says that the turn ended in a limit or refusal, and Reason why, for
+	// a person to read; it is set then and only then.
 	IsError bool   `json:"is_error"`
 	Reason  string `json:"error_reason,omitempty"`
 }
@@ -130,18 +142,21 @@ type TurnFinished struct {
 // StopReason is why a turn ended.
 type StopReason string
 
-// The reasons. All but StopEnd make an error result, save that StopMaxTokens
-// keeps the text that was produced.
+// The reasons. All but StopEnd make an error result, save that StopMaxTokens makes
+// none of an answer that is of use as far as it goes: it does of one that was cut
+// while it asked for tools, or before it matched response_format.
 const (
-	StopEnd             StopReason = "end"
-	StopMaxTurns        StopReason = "max_turns"
-	StopBudget          StopReason = "budget"
-	StopMaxTokens       StopReason = "max_tokens"
-	StopRefusal         StopReason = "refusal"
-	StopBlocked         StopReason = "blocked"
-	StopContextOverflow StopReason = "context_overflow"
-	StopSchema          StopReason = "schema"
-	StopCancelled       StopReason = "cancelled"
+	StopEnd             StopReason = "end"              // the model has answered
+	StopMaxTurns        StopReason = "max_turns"        // Limits.MaxTurns
+	StopBudget          StopReason = "budget"           // Limits.MaxCostUSD, or the agent file's
+	StopMaxTokens       StopReason = "max_tokens"       // model.max_tokens cut the answer
+	StopRefusal         StopReason = "refusal"          // the model would not answer
+	StopBlocked         StopReason = "blocked"          // a filter of the provider kept the answer back
+	StopContextOverflow StopReason = "context_overflow" // the conversation is longer than the model reads
+	StopSchema          StopReason = "schema"           // the answer does not match response_format
+	// StopCancelled is for whoever shows a turn that ended in context.Canceled as a
+	// Result. No TurnFinished has it.
+	StopCancelled StopReason = "cancelled"
 )
 
 // Header implements Event.

@@ -16,8 +16,10 @@ type Tool interface {
 	Definition() Definition
 
 	// Call runs the tool. args is a JSON object that the chain has checked
-	// against Definition().Schema. The error is the tool's own, unwrapped; a
-	// tool that is not ready returns a *BackendSessionError.
+	// against Definition().Schema. It returns soon when ctx ends. The model reads
+	// the text of the error: it says what went wrong and what to do, and is not
+	// wrapped in the tool's name. A tool that is not ready returns a
+	// *BackendSessionError.
 	Call(ctx context.Context, args json.RawMessage) (ToolResult, error)
 }
 
