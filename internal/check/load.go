@@ -1,6 +1,8 @@
 package check
 
 import (
+	"strings"
+
 	"github.com/holodeck-go/holodeck/internal/backend"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
@@ -42,16 +44,19 @@ func Load(path string, opts Options) (*config.Agent, []config.Problem) {
 		agent.Replay = true
 		problems = excuseReplay(problems)
 	}
-	known := map[subject]bool{}
+	known := map[subject]bool{} // the same problem was found already
+	wrong := map[string]bool{}  // paths of what has an error, and of all that it is part of
 	for _, p := range problems {
 		known[subject{p.Pos, p.Path, p.Code}] = true
 		if p.Severity == config.SeverityError {
-			known[subject{p.Pos, p.Path, ""}] = true
+			for path := p.Path; path != ""; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
+				wrong[path] = true
+			}
 		}
 	}
 	for _, check := range rooms() {
 		for _, p := range check(agent) {
-			if !known[subject{p.Pos, p.Path, p.Code}] && !known[subject{p.Pos, p.Path, ""}] {
+			if !known[subject{p.Pos, p.Path, p.Code}] && !wrong[p.Path] {
 				problems = append(problems, p)
 			}
 		}
@@ -87,8 +92,9 @@ func rooms() []func(*config.Agent) []config.Problem {
 	}
 }
 
-// subject is what a problem is about. A room has nothing to add about a key
-// that has an error already (no code), or the same problem.
+// subject is what a problem is about. A room has nothing to add where the same
+// problem was found, or about what has an error or holds something that has: it
+// would speak of a value that is not there.
 type subject struct {
 	pos        config.Pos
 	path, code string

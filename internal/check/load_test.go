@@ -218,3 +218,19 @@ func TestAMistakeIsReportedByOneRoom(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestRoomsDoNotSpeakOfWhatHasAnErrorAlready(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "text", "agent.yaml": `name: a
+model: {provider: offline, name: m}
+instructions: {inline: Help.}
+tools:
+  - {type: vectorstore, name: a, description: d, source: a.md, database: {provider: nosuch}}
+  - {type: vectorstore, name: b, description: d, source: a.md, database: {}}
+  - {type: vectorstore, name: c, description: d, source: ''}
+`})
+	_, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir}})
+	want := []string{"error value tools[0].database.provider", "error missing tools[1].database.provider", "error value tools[2].source"}
+	if got := codes(problems); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -137,9 +139,26 @@ func newRootCmd(a *app, level *slog.LevelVar) *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().CountVarP(&a.verbose, "verbose", "v", "say more; twice for logs of every step")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say only what matters")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(commands(a)...)
 	return root
+}
+
+// flagError says in plain words what is wrong with the value of a flag.
+func flagError(err error) error {
+	flag, cause, ok := strings.Cut(err.Error(), ": strconv.Parse")
+	switch {
+	case !ok:
+		return err
+	case strings.HasPrefix(cause, "Bool"):
+		return fmt.Errorf("%s: give true or false", flag)
+	case strings.HasSuffix(cause, strconv.ErrRange.Error()):
+		return fmt.Errorf("%s: the number is too large", flag)
+	case strings.HasPrefix(cause, "Float"):
+		return fmt.Errorf("%s: give a number", flag)
+	}
+	return fmt.Errorf("%s: give a whole number", flag)
 }
 
 // versionText returns what `holodeck version` prints.

@@ -115,7 +115,7 @@ func (d *decoder) cases(n *node, v reflect.Value) bool {
 	for i, item := range n.entries(&report{}) {
 		at := keyPath{base: casesKey, index: i}
 		if item.kind == kindNull {
-			d.mismatch(item, at, "a value", false)
+			d.problem(item, at, CodeType, "is empty", "give it a value, or remove it from the list")
 			continue
 		}
 		var tc TestCase

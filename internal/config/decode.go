@@ -253,19 +253,17 @@ func (d *decoder) enum(n *node, at keyPath, v reflect.Value, allowed []string) b
 	return false
 }
 
-// boolean decodes true or false; the words of YAML 1.1 and 0 and 1 count, too,
-// unless the field is strict.
+// boolean decodes true or false; the words of YAML 1.1 and 0 and 1 count, too.
+// A strict field takes no number and nothing in quotes: there, yes is the truth
+// value that YAML 1.1 makes of it, and "yes" is text.
 func (d *decoder) boolean(n *node, at keyPath, v reflect.Value, r rules) bool {
 	word := strings.ToLower(strings.TrimSpace(n.text))
-	substituted := n.plain && n.filled // an unquoted ${VAR}
 	switch {
-	case n.kind == kindBool, substituted && (word == "true" || word == "false"):
+	case n.kind == kindBool:
 		v.SetBool(word == "true")
 		return true
+	case n.kind == kindText && r.strict && !n.plain, n.kind == kindInt && r.strict:
 	case n.kind == kindText || n.kind == kindInt:
-		if r.strict {
-			break
-		}
 		switch word {
 		case "true", "yes", "on", "1", "y", "t":
 			v.SetBool(true)
@@ -340,7 +338,7 @@ func (d *decoder) bounds(n *node, at keyPath, f float64, r rules) {
 	case r.max != nil && f > *r.max:
 		text = "is more than the maximum of " + number(*r.max)
 	case r.gt != nil && f <= *r.gt:
-		text = "is not more than " + number(*r.gt)
+		text = "must be more than " + number(*r.gt)
 	default:
 		return
 	}
@@ -367,7 +365,7 @@ func (d *decoder) list(n *node, at keyPath, v reflect.Value, r rules) bool {
 		at := keyPath{base: base, index: i}
 		elem := reflect.New(v.Type().Elem()).Elem()
 		if item.kind == kindNull && elem.Kind() != reflect.Interface {
-			d.mismatch(item, at, "a value", false)
+			d.problem(item, at, CodeType, "is empty", "give it a value, or remove it from the list")
 			continue
 		}
 		if d.value(item, at, elem, r) {
@@ -397,7 +395,7 @@ func (d *decoder) dict(n *node, at keyPath, v reflect.Value, r rules) bool {
 		at := keyPath{base: base, key: f.key}
 		elem := reflect.New(v.Type().Elem()).Elem()
 		if f.value.kind == kindNull && elem.Type() != anyType {
-			d.mismatch(f.value, at, "a value", false)
+			d.problem(f.value, at, CodeType, "has no value", "give it one, or remove the key")
 			continue
 		}
 		if d.value(f.value, at, elem, r) {
@@ -470,12 +468,22 @@ func (d *decoder) block(n *node, at keyPath, v reflect.Value, optional string) b
 			continue
 		}
 		if fs.rules.required && fs.key != optional && !d.partial {
+			if v.Type() == modelType && isUnknownProfile(n.get("provider")) {
+				continue // the profile that is meant may have it
+			}
 			d.problem(n, keyPath{base: base, key: fs.key, index: -1}, CodeMissing, "is required", "")
 			continue
 		}
 		d.absent(fs, n, base, v)
 	}
 	return true
+}
+
+// isUnknownProfile reports whether the value of a provider key is neither a
+// provider nor anything like one.
+func isUnknownProfile(provider *node) bool {
+	known := Provider("").Values()
+	return provider.isText() && !slices.Contains(known, provider.text) && Nearest(provider.text, known) == ""
 }
 
 // isFree reports whether values of a type have a shape of the user's choice.

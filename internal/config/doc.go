@@ -10,8 +10,8 @@
 //
 //	key      the YAML key; "*" takes the keys that no other field has
 //	default  the value when the key is absent, as a YAML scalar or flow value
-//	rule     comma-separated: required, nonblank, strict (a real boolean
-//	         only), name (a tool name), min=N, max=N, gt=N, minitems=N,
+//	rule     comma-separated: required, nonblank, strict (a truth
+//	         value without quotes), name (a tool name), min=N, max=N, gt=N, minitems=N,
 //	         maxitems=N, nullable (null is the default), partial (required
 //	         keys below it may be absent), hidden (its values are never
 //	         printed, but not looked for elsewhere)

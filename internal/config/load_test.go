@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -301,4 +302,37 @@ func TestBlocksKnowWhatWasWritten(t *testing.T) {
 	if agent.Model.Path() != "model" || agent.Model.PosOf("temperature").Line != 2 {
 		t.Errorf("model is %q at %v", agent.Model.Path(), agent.Model.PosOf("temperature"))
 	}
+}
+
+func TestStrictTruthValues(t *testing.T) {
+	for value, want := range map[string]string{
+		"true": "true", "yes": "true", "On": "true", "no": "false", "off": "false",
+		`"yes"`: "", `"true"`: "", "'on'": "", "1": "", "0": "", "maybe": "",
+	} {
+		agent, problems := load(t, folder(t, map[string]string{"agent.yaml": head + "openai: {disable_default_hooks: " + value + "}\n"}), config.Options{})
+		switch {
+		case want == "":
+			if len(problems) != 1 || !strings.Contains(problems[0], "must be true or false") {
+				t.Errorf("%s: %v", value, problems)
+			}
+		case fmt.Sprint(agent.OpenAI.DisableDefaultHooks) != want:
+			t.Errorf("%s reads as %v", value, agent.OpenAI.DisableDefaultHooks)
+		}
+	}
+}
+
+func TestAnUnknownProfileIsOneProblem(t *testing.T) {
+	dir := folder(t, map[string]string{"agent.yaml": "name: a\nmodel: {provider: quick}\ninstructions: {inline: Help.}\n"})
+	_, problems := load(t, dir, config.Options{})
+	want(t, problems, `agent.yaml:2:19: model.provider: "quick" is not one of openai, azure_openai, anthropic, ollama, google, offline`)
+}
+
+func TestEmptyEntries(t *testing.T) {
+	dir := folder(t, map[string]string{"agent.yaml": head + "test_cases: [{input: a, tags: [x, ]}, ~]\nclaude: {agents: {a: }}\ngoogle_adk: {}\npermissions: {ask: [~]}\n"})
+	_, problems := load(t, dir, config.Options{})
+	want(t, problems,
+		"agent.yaml:4:39: test_cases[1]: is empty (give it a value, or remove it from the list)",
+		"agent.yaml:5:21: claude.agents.a: has no value (give it one, or remove the key)",
+		"agent.yaml:7:21: permissions.ask[0]: is empty (give it a value, or remove it from the list)",
+	)
 }

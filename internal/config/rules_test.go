@@ -138,7 +138,7 @@ func TestRules(t *testing.T) {
 		{"an axis upside down", "evaluations: {metrics: [{metric: bleu}], optimizer: {loss: {bleu: 1}, axes: {numeric: [{path: a, %}]}}}\n", "type: float, range: [2, 1]", "evaluations.optimizer.axes.numeric[0].range: must be [low, high], two numbers with low below high (for a list of choices use type categorical)"},
 		{"a whole axis", "evaluations: {metrics: [{metric: bleu}], optimizer: {loss: {bleu: 1}, axes: {numeric: [{path: a, %}]}}}\n", "type: int, range: [1, 2.5]", "evaluations.optimizer.axes.numeric[0].range: must be [low, high], two whole numbers with low below high (for a list of choices use type categorical)"},
 		{"choices", "evaluations: {metrics: [{metric: bleu}], optimizer: {loss: {bleu: 1}, axes: {numeric: [{path: a, %}]}}}\n", "type: categorical, range: [one]", ""},
-		{"a weight of nothing", "evaluations: {metrics: [{metric: bleu}], optimizer: {loss: {%}}}\n", "bleu: 0", "evaluations.optimizer.loss.bleu: 0 is not more than 0"},
+		{"a weight of nothing", "evaluations: {metrics: [{metric: bleu}], optimizer: {loss: {%}}}\n", "bleu: 0", "evaluations.optimizer.loss.bleu: 0 must be more than 0"},
 
 		// Test cases.
 		{"a case without input", testCase, "name: n", "test_cases[0].input: is required unless there are turns"},

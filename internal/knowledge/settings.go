@@ -139,7 +139,7 @@ func hierarchicalSettings(t *config.HierarchicalDocumentTool) settings {
 
 // unsupportedStore says that this build does not have a store.
 func unsupportedStore(a *config.Agent, b config.Block, db *config.Database) []config.Problem {
-	if db == nil || a.Offline {
+	if db == nil || db.Provider == "" || a.Offline { // without a provider loading has complained already
 		return nil
 	}
 	switch db.Provider {
@@ -179,9 +179,17 @@ func (s *settings) locate() []config.Problem {
 	}
 	if !convert.Readable(path) {
 		return []config.Problem{s.block.Problem(config.SeverityWarning, "source", config.CodeUnsupported,
-			fmt.Sprintf("this build reads no %s files yet", ext), "it reads "+strings.Join(convert.Extensions(), " "))}
+			fmt.Sprintf("this build reads no %s yet", filesOf(ext)), "it reads "+strings.Join(convert.Extensions(), " "))}
 	}
 	return nil
+}
+
+// filesOf says what files have an extension.
+func filesOf(ext string) string {
+	if ext == "" {
+		return "files without an extension"
+	}
+	return ext + " files"
 }
 
 // fingerprint names how files become passages and words. Two indexes with the

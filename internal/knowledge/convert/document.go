@@ -50,7 +50,7 @@ func Document(extension string, data []byte, opts Options) (string, error) {
 	return out.String(), nil
 }
 
-// rowBlocks writes the rows of a .csv.
+// rowBlocks writes the rows of a .csv. A header alone names what is not there.
 func rowBlocks(out *blocks, text string, delimiter rune) error {
 	t, err := parseCSV(text, delimiter)
 	if err != nil {
@@ -66,9 +66,6 @@ func rowBlocks(out *blocks, text string, delimiter rune) error {
 				return err
 			}
 		}
-	}
-	if len(t.rows) == 0 && len(t.header) > 0 {
-		return out.line("", strings.Join(t.header, ", "))
 	}
 	return nil
 }

@@ -98,6 +98,17 @@ func quote(b *strings.Builder, s string) {
 
 // parseJSON returns the one JSON value that text holds.
 func parseJSON(text string) (node, error) {
+	n, at, err := parseValueAt(text)
+	if err != nil {
+		line, column := position(text, at)
+		return node{}, fmt.Errorf("is not JSON (line %d, column %d): %w", line, column, err)
+	}
+	return n, nil
+}
+
+// parseValueAt returns the one JSON value that text holds, or what is wrong with
+// it and the byte at which that was found.
+func parseValueAt(text string) (node, int, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	n, err := parseValue(dec, 0)
@@ -106,7 +117,7 @@ func parseJSON(text string) (node, error) {
 		if more, err = dec.Token(); err == nil {
 			err = fmt.Errorf("there is more after the end of the value, beginning with %v", more)
 		} else if errors.Is(err, io.EOF) {
-			return n, nil
+			return n, 0, nil
 		}
 	}
 	offset := dec.InputOffset()
@@ -117,8 +128,7 @@ func parseJSON(text string) (node, error) {
 		err = errors.New("it ends too early")
 		offset = int64(len(text))
 	}
-	line, column := position(text, int(min(offset, int64(len(text)))))
-	return node{}, fmt.Errorf("is not JSON (line %d, column %d): %w", line, column, err)
+	return node{}, int(min(offset, int64(len(text)))), err
 }
 
 // parseValue reads the next value.
@@ -188,9 +198,10 @@ func jsonLines(text string) []jsonLine {
 
 // parse returns the line's value.
 func (l jsonLine) parse() (node, error) {
-	n, err := parseJSON(l.text)
+	n, at, err := parseValueAt(l.text)
 	if err != nil {
-		return node{}, sayf("Invalid JSON on line %d: %v", l.number, err)
+		_, column := position(l.text, at)
+		return node{}, sayf("Invalid JSON on line %d, column %d: %v", l.number, column, err)
 	}
 	return n, nil
 }

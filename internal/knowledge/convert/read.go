@@ -14,7 +14,7 @@ import (
 
 // Version names the rules of this package; what is stored by them is built
 // anew when it changes.
-const Version = "convert/1"
+const Version = "convert/2"
 
 // Limits bounds what one source file may take.
 type Limits struct {
