@@ -13,6 +13,7 @@ type answerFormat struct {
 	schema map[string]any
 	object bool // the answer is an object, which is all that some providers allow
 	strict bool // the schema allows what OpenAI calls strict
+	closed bool // the schema is of the kind Anthropic takes
 }
 
 // newAnswerFormat reads a schema. No provider takes oneOf; anyOf says as much as
@@ -29,8 +30,11 @@ func newAnswerFormat(schema json.RawMessage) (answerFormat, bool) {
 		}
 	})
 	f.object = f.schema["type"] == "object"
-	f.strict = f.object
-	eachSchema(f.schema, func(s map[string]any) { f.strict = f.strict && allowsStrict(s) })
+	f.strict, f.closed = f.object, f.object
+	eachSchema(f.schema, func(s map[string]any) {
+		f.strict = f.strict && allowsStrict(s)
+		f.closed = f.closed && allowsClosed(s)
+	})
 	return f, true
 }
 
@@ -63,6 +67,25 @@ func allowsStrict(s map[string]any) bool {
 		}
 	}
 	return true
+}
+
+// notClosed are the keywords that Anthropic does not take.
+var notClosed = []string{
+	"not", "if", "then", "else", "patternProperties", "propertyNames", "dependentRequired", "dependentSchemas",
+	"minProperties", "maxProperties", "unevaluatedProperties", "unevaluatedItems", "contains", "minContains",
+	"maxContains", "uniqueItems", "prefixItems", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum",
+	"exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+}
+
+// allowsClosed reports whether one schema, apart from those within it, is of the
+// kind Anthropic takes: an object forbids what it does not name.
+func allowsClosed(s map[string]any) bool {
+	for _, key := range notClosed {
+		if _, there := s[key]; there {
+			return false
+		}
+	}
+	return s["type"] != "object" || s["additionalProperties"] == false
 }
 
 // eachSchema calls f with a schema and every schema within it.

@@ -26,8 +26,10 @@ func mediaType(p agent.Part) string {
 
 // dataURL returns the bytes of a part as a URL.
 func dataURL(p agent.Part) string {
-	return "data:" + mediaType(p) + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
+	return "data:" + mediaType(p) + ";base64," + base64Of(p)
 }
+
+func base64Of(p agent.Part) string { return base64.StdEncoding.EncodeToString(p.Data) }
 
 // documentText returns a document that is text, under its name.
 func documentText(p agent.Part) (text string, ok bool) {

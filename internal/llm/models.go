@@ -143,9 +143,14 @@ func (ms *Models) open(c *config.Model) (Model, error) {
 	switch a.Route {
 	case provider.OpenAI, provider.AzureV1, provider.AzureDeployment:
 		return newOpenAI(a, c, client), nil
+	case provider.Anthropic, provider.AnthropicVertex:
+		return newAnthropic(a, c, client), nil
+	case provider.Gemini, provider.GoogleVertex:
+		return newGemini(a, c, client), nil
+	case provider.Ollama:
+		return newOllama(a, c, client), nil
 	}
-	return nil, fmt.Errorf("this build has no client for provider %s yet; "+
-		"use provider: offline, or --offline to let the built-in model stand in for %s", c.Provider, c.Name)
+	return nil, fmt.Errorf("no client speaks the API of route %s", a.Route)
 }
 
 func (ms *Models) offline(c *config.Model) (Model, error) {

@@ -362,7 +362,7 @@ func (s *chatStream) event(e sse.Event) error {
 		return nil
 	}
 	var chunk chatChunk
-	if err := s.model.decode(e, &chunk); err != nil {
+	if err := s.model.decode(e.Data, &chunk); err != nil {
 		return err
 	}
 	if len(chunk.Error) > 0 && string(chunk.Error) != "null" {

@@ -290,7 +290,7 @@ type responsesStream struct {
 // event reads one event. errLeft says that the reader left.
 func (s *responsesStream) event(e sse.Event) error {
 	var event responsesEvent
-	if err := s.model.decode(e, &event); err != nil {
+	if err := s.model.decode(e.Data, &event); err != nil {
 		return err
 	}
 	switch event.Type {
@@ -329,7 +329,7 @@ func (s *responsesStream) say(kind agent.PartKind, text string) error {
 // item takes a complete item of the response.
 func (s *responsesStream) item(raw json.RawMessage) error {
 	var item responsesItem
-	if err := s.model.decode(sse.Event{Data: raw}, &item); err != nil {
+	if err := s.model.decode(raw, &item); err != nil {
 		return err
 	}
 	switch item.Type {

@@ -40,9 +40,9 @@ func newRemote(a provider.Access, c *config.Model, client *http.Client, can agen
 // Info implements Model.
 func (m *remote) Info() Info { return m.info }
 
-// post sends a JSON request to a path of the endpoint. The caller closes the
-// body of the response.
-func (m *remote) post(ctx context.Context, path string, body any) (*http.Response, error) {
+// post sends a JSON request to a path of the endpoint, with headers given as
+// names and values. The caller closes the body of the response.
+func (m *remote) post(ctx context.Context, path string, body any, headers ...string) (*http.Response, error) {
 	var data bytes.Buffer
 	enc := json.NewEncoder(&data)
 	enc.SetEscapeHTML(false) // shorter, and as a person would write it
@@ -54,7 +54,9 @@ func (m *remote) post(ctx context.Context, path string, body any) (*http.Respons
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "text/event-stream")
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
 	return m.client.Do(req)
 }
 
@@ -72,10 +74,10 @@ func hangUp(body io.ReadCloser, complete bool) {
 	body.Close()
 }
 
-// decode reads the data of an event.
-func (m *remote) decode(e sse.Event, into any) error {
-	if err := json.Unmarshal(e.Data, into); err != nil {
-		return m.access.Unusable(fmt.Sprintf("%v, in %s", err, excerpt(e.Data)))
+// decode reads a piece of a response.
+func (m *remote) decode(data []byte, into any) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return m.access.Unusable(fmt.Sprintf("%v, in %s", err, excerpt(data)))
 	}
 	return nil
 }

@@ -369,10 +369,7 @@ func (r *resolver) geminiOnVertex(a *Access) {
 // that takes one of its own.
 func (r *resolver) applicationDefault(a *Access) {
 	a.google = true
-	a.credentialsFile, a.keyName = r.first("GOOGLE_APPLICATION_CREDENTIALS")
-	if a.keyName == "" {
-		a.keyName = "GOOGLE_APPLICATION_CREDENTIALS"
-	}
+	a.credentialsFile, _ = r.first("GOOGLE_APPLICATION_CREDENTIALS")
 	a.keyFrom = "Google's application default credentials"
 }
 

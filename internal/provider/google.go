@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -12,6 +13,9 @@ import (
 
 // cloudScope is what a token for Vertex AI must be good for.
 const cloudScope = "https://www.googleapis.com/auth/cloud-platform"
+
+// errNoCredentials is why a request to Vertex AI could not be signed.
+var errNoCredentials = errors.New("there are no application default credentials of Google")
 
 // googleTokens returns what gives a token of Google's application default
 // credentials. They are looked for once; the library keeps a token until it is
@@ -25,7 +29,7 @@ func googleTokens(client *http.Client, file string) func(ctx context.Context) (s
 	return func(ctx context.Context) (string, error) {
 		found, err := find()
 		if err != nil {
-			return "", fmt.Errorf("find Google's application default credentials: %w", err)
+			return "", fmt.Errorf("%w: %w", errNoCredentials, err)
 		}
 		token, err := found.Token(ctx)
 		if err != nil {

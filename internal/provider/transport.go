@@ -170,9 +170,9 @@ func (a Access) unreachable(ctx context.Context, err error) error {
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		e.Permanent = true
 		e.Hint = "the endpoint speaks http, not https"
-	case a.google && errors.As(err, new(*json.SyntaxError)) || strings.Contains(err.Error(), "application default credentials"):
+	case errors.Is(err, errNoCredentials):
 		e.Permanent = true
-		e.Hint = "run: gcloud auth application-default login; or set " + a.keyName
+		e.Hint = "run: gcloud auth application-default login; or name a file of them in GOOGLE_APPLICATION_CREDENTIALS"
 	}
 	return e
 }

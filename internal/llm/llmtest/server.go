@@ -213,6 +213,22 @@ func wireOf(path string) wire {
 		return responses{}
 	case strings.HasSuffix(path, "/embeddings"):
 		return openAIEmbeddings{}
+	case strings.HasSuffix(path, "/v1/messages"):
+		return messages{}
+	case path == "/api/chat":
+		return ollama{}
+	case path == "/api/embed":
+		return ollamaEmbeddings{}
+	}
+	switch _, verb, _ := afterModels(path); verb {
+	case "rawPredict", "streamRawPredict":
+		return messages{}
+	case "generateContent", "streamGenerateContent":
+		return gemini{stream: verb == "streamGenerateContent"}
+	case "batchEmbedContents":
+		return geminiEmbeddings{}
+	case "predict":
+		return vertexEmbeddings{}
 	}
 	return nil
 }

@@ -1,0 +1,140 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/llm/llmtest"
+)
+
+func TestGoogleRequest(t *testing.T) {
+	a := adapterNamed(t, "google")
+	a.section = loaded(t, "  provider: google\n  name: gemini-3-pro\n  api_key: "+testKey+"\n  top_p: 0.5\n")
+	req := conversation(a.section)
+	req.Messages[1].Calls[0].Opaque = json.RawMessage(`{"id":"g1","signature":"c2VhbGVk"}`)
+	req.Messages[2].Results[1].Result = agent.TextResult("Error: no")
+	req.Messages[2].Results[1].Result.IsError = true
+	got := a.sent(t, req)
+	if got.Path != "/v1beta/models/gemini-3-pro:streamGenerateContent" || got.Query.Get("alt") != "sse" || got.Header.Get("X-Goog-Api-Key") != testKey {
+		t.Errorf("the request is %s?%s %v", got.Path, got.Query.Encode(), got.Header)
+	}
+	wantBody(t, got.Body, `{
+		"systemInstruction": {"parts": [{"text": "Be brief."}]},
+		"contents": [
+			{"role": "user", "parts": [{"text": "one"}]},
+			{"role": "model", "parts": [
+				{"text": "Looking."},
+				{"functionCall": {"id": "g1", "name": "look", "args": {"n": 1}}, "thoughtSignature": "c2VhbGVk"},
+				{"functionCall": {"name": "look", "args": {"unparsed": "{\"n\": "}}}]},
+			{"role": "user", "parts": [
+				{"functionResponse": {"id": "g1", "name": "look", "response": {"output": "found"}}},
+				{"functionResponse": {"name": "look", "response": {"error": "Error: no"}}}]}],
+		"tools": [{"functionDeclarations": [
+			{"name": "look", "description": "Looks.", "parametersJsonSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}},
+			{"name": "bare", "parametersJsonSchema": {"type": "object", "properties": {}}}]}],
+		"generationConfig": {
+			"temperature": 0.3, "topP": 0.5, "responseMimeType": "application/json",
+			"responseJsonSchema": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false},
+			"thinkingConfig": {"includeThoughts": true, "thinkingLevel": "high"}}
+	}`)
+}
+
+func TestWhatGeminiIsSentDependsOnItsVersion(t *testing.T) {
+	for name, tt := range map[string]struct {
+		section string
+		change  func(*Request)
+		want    []string
+		absent  []string
+	}{
+		"one that does not think":    {"name: gemini-2.0-flash", nil, []string{`"maxOutputTokens":1000`, `JSON Schema:`}, []string{"thinkingConfig", "responseJsonSchema"}},
+		"one that thinks":            {"name: gemini-2.5-pro", nil, []string{`"thinkingBudget":24576`, `"includeThoughts":true`}, []string{"maxOutputTokens", "thinkingLevel"}},
+		"a bound that was asked for": {"name: gemini-2.5-pro\n  max_tokens: 5000", nil, []string{`"maxOutputTokens":5000`}, nil},
+		"a schema without tools":     {"name: gemini-2.5-pro", func(r *Request) { r.Tools = nil }, []string{`"responseJsonSchema"`}, []string{`JSON Schema:`}},
+		"thinking tokens":            {"name: gemini-2.5-pro", func(r *Request) { r.Sampling.ThinkingTokens = ptr(77) }, []string{`"thinkingBudget":77`}, nil},
+		"another's name":             {"name: models/gemma-3", nil, []string{`"maxOutputTokens":1000`}, []string{"thinkingConfig"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := adapterNamed(t, "google")
+			a.section = loaded(t, "  provider: google\n  api_key: "+testKey+"\n  "+tt.section+"\n")
+			req := conversation(a.section)
+			if tt.change != nil {
+				tt.change(&req)
+			}
+			body := string(a.sent(t, req).Body)
+			for _, key := range tt.want {
+				if !strings.Contains(body, key) {
+					t.Errorf("%s is missing: %s", key, body)
+				}
+			}
+			for _, key := range tt.absent {
+				if strings.Contains(body, key) {
+					t.Errorf("%s is sent: %s", key, body)
+				}
+			}
+		})
+	}
+}
+
+func TestGeminiOnVertex(t *testing.T) {
+	a := adapterNamed(t, "google")
+	m, server := a.start(t, llmtest.Options{}, does(text("ok")))
+	g := m.(*geminiModel)
+	g.access.Route, g.access.Project, g.access.Region = "google_vertex", "p1", "global"
+	if _, done := called(t, m, asked("hi")); agent.JoinText(done.Message.Parts) != "ok" {
+		t.Errorf("it says %+v", done.Message)
+	}
+	if got, want := server.Requests()[0].Path, "/v1beta1/projects/p1/locations/global/publishers/google/models/gemini-2.5-flash:streamGenerateContent"; got != want {
+		t.Errorf("the request is to %s", got)
+	}
+}
+
+// TestGoogleStreams holds the reader against what the fake server does not send.
+func TestGoogleStreams(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stream string
+		stop   agent.StopReason
+		fails  string
+		check  func(Done) bool
+	}{
+		"a blocked prompt": {`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":4}}`, agent.StopBlocked, "",
+			func(d Done) bool { return d.Usage.Prompt == 4 && d.FinishReason == "PROHIBITED_CONTENT" }},
+		"a call it could not read": {`{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, "", "MALFORMED_FUNCTION_CALL", nil},
+		"an id and a signature": {`{"candidates":[{"content":{"parts":[{"functionCall":{"id":"g1","name":"x","args":{"n":9007199254740993}},"thoughtSignature":"c2VhbGVk"}]},"finishReason":"STOP"}]}`, agent.StopEnd, "",
+			func(d Done) bool {
+				c := d.Message.Calls[0]
+				return c.ID == "g1" && string(c.Arguments) == `{"n":9007199254740993}` && string(c.Opaque) == `{"id":"g1","signature":"c2VhbGVk"}`
+			}},
+		"a signature without text": {`{"candidates":[{"content":{"parts":[{"text":"hi"}]}}]}` + "\n\ndata: " + `{"candidates":[{"content":{"parts":[{"text":"","thoughtSignature":"c2VhbGVk"}]},"finishReason":"STOP"}]}`, agent.StopEnd, "",
+			func(d Done) bool {
+				return len(d.Message.Parts) == 1 && d.Message.Parts[0].Text == "hi" && string(d.Message.Parts[0].Opaque) == `"c2VhbGVk"`
+			}},
+		"a part of tomorrow": {`{"candidates":[{"content":{"parts":[{"hologram":{}},{"text":"hi"}]},"finishReason":"STOP"}]}`, agent.StopEnd, "",
+			func(d Done) bool { return agent.JoinText(d.Message.Parts) == "hi" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := adapterNamed(t, "google")
+			_, done, err := collect(a.at(t, page(t, "text/event-stream", "data: "+tt.stream+"\n\n")).Stream(t.Context(), asked("hi")))
+			if tt.fails != "" {
+				if _, ok := errors.AsType[*ProviderError](err); !ok || !strings.Contains(err.Error(), tt.fails) {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done.Stop != tt.stop || !tt.check(*done) {
+				t.Errorf("it ended with %+v", done)
+			}
+		})
+	}
+}
+
+func FuzzGeminiStream(f *testing.F) {
+	f.Add([]byte("data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hi\",\"thoughtSignature\":\"eA==\"}]},\"finishReason\":\"STOP\"}]}\n\n"))
+	f.Add([]byte("data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"x\"}}]},\"finishReason\":\"STOP\"}]}\n\n"))
+	fuzzStream(f, "google")
+}
