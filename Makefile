@@ -29,11 +29,15 @@ test-race: ## the same under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: test-peers
-test-peers: peer-bm25 peer-textmetrics peer-html ## against independent implementations from pinned packages
+test-peers: peer-kill peer-bm25 peer-textmetrics peer-html ## against independent implementations from pinned packages
 
 .PHONY: peer-bm25
 peer-bm25: ## the recorded BM25 scores, computed again by the package they came from
 	./bench/peers/bm25.sh '$(HOLODECK_CACHE)'
+
+.PHONY: peer-kill
+peer-kill: build ## a thousand runs, each killed at a random moment, lose no result
+	$(GO) run ./bench/peers/kill ./holodeck
 
 # The recorded text scores, computed again by the packages they came from.
 .PHONY: peer-textmetrics

@@ -98,6 +98,9 @@ func (r *Recorder) resume() (err error) {
 	if r.lock, err = durable.TryLock(r.stored.lockFile()); err != nil {
 		return err
 	}
+	if err := r.stored.sweep(); err != nil {
+		return err
+	}
 	if r.earlier, err = ReadJournal(r.stored.JournalFile()); err != nil {
 		return err
 	}
@@ -149,8 +152,8 @@ func (r *Recorder) Add(c *Case) error {
 	return nil
 }
 
-// Finish ends the run: it says in the journal how the run ended, and s what it
-// came to over all its parts, and writes the stored form from the journal. Of a run without a single result nothing is kept, and
+// Finish ends the run: it writes the stored form from the journal and says there
+// how the run ended; s is what it came to over all its parts. Of a run without a single result nothing is kept, and
 // Finish reports false. The caller still closes the Recorder.
 func (r *Recorder) Finish(state State, reason string, s Summary) (kept bool, err error) {
 	if r.added+r.Done() == 0 {
@@ -159,15 +162,16 @@ func (r *Recorder) Finish(state State, reason string, s Summary) (kept bool, err
 		}
 		return false, nil
 	}
-	err = r.journal.Append(End{
-		Type: typeEnd, State: state, Reason: r.agent.Redactor.String(reason), Ended: r.now(), Elapsed: s.Elapsed,
-		Passed: s.Passed, Failed: s.Failed, Unchecked: s.Unchecked,
-	})
+	// The end is said last: a run that says it has ended has its stored form.
+	err = WriteStored(r.stored, r.agent)
 	if err == nil {
-		err = r.journal.Sync()
+		err = r.journal.Append(End{
+			Type: typeEnd, State: state, Reason: r.agent.Redactor.String(reason), Ended: r.now(), Elapsed: s.Elapsed,
+			Passed: s.Passed, Failed: s.Failed, Unchecked: s.Unchecked,
+		})
 	}
 	if err == nil {
-		err = WriteStored(r.stored, r.agent)
+		err = r.journal.Sync()
 	}
 	if err != nil {
 		return false, fmt.Errorf("keep the results: %w", err)

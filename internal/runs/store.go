@@ -184,8 +184,9 @@ func (s *Store) List() ([]Stored, error) {
 				return name, ok && !e.IsDir() && !strings.HasPrefix(name, ".")
 			}),
 			add(filepath.Join(folder, sidecars), func(e fs.DirEntry) (string, bool) {
-				_, err := os.Stat(Stored{Folder: folder, Name: e.Name()}.JournalFile())
-				return e.Name(), err == nil
+				// A run that was killed before its first line never began.
+				info, err := os.Stat(Stored{Folder: folder, Name: e.Name()}.JournalFile())
+				return e.Name(), err == nil && info.Size() > 0
 			}),
 		)
 		if err != nil {
@@ -287,11 +288,27 @@ func (s Stored) Remove() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil // it never ended
 	}
-	if err := errors.Join(err, os.RemoveAll(s.sidecar())); err != nil {
+	if err := errors.Join(err, s.sweep(), os.RemoveAll(s.sidecar())); err != nil {
 		return fmt.Errorf("remove run %s: %w", s.Name, err)
 	}
 	s.tidy()
 	return nil
+}
+
+// sweep removes what writing the stored form has left behind that was killed.
+// The caller knows that nobody is writing it.
+func (s Stored) sweep() error {
+	entries, err := os.ReadDir(s.Folder)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "."+s.Name+storedExt+".") && strings.HasSuffix(e.Name(), ".tmp") {
+			errs = append(errs, os.Remove(filepath.Join(s.Folder, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // tidy removes folders in which there is nothing any more.

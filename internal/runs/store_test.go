@@ -31,7 +31,7 @@ model: {provider: offline, name: m, script: [{do: [{text: hi}]}]}
 // desk is an agent in a folder of its own, with a clock that stands still until
 // it is told otherwise.
 type desk struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	agent *config.Agent
 	store *runs.Store
@@ -40,7 +40,7 @@ type desk struct {
 	state string // HOLODECK_STATE_DIR
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t testing.TB) *desk {
 	t.Helper()
 	d := &desk{t: t, dir: t.TempDir(), now: start()}
 	d.agent = d.load(agentFile)
@@ -121,7 +121,7 @@ func (d *desk) run(cases ...*runs.Case) runs.Stored {
 	return r.Stored()
 }
 
-func add(t *testing.T, r *runs.Recorder, cases ...*runs.Case) {
+func add(t testing.TB, r *runs.Recorder, cases ...*runs.Case) {
 	t.Helper()
 	for _, c := range cases {
 		if err := r.Add(c); err != nil {
@@ -507,6 +507,59 @@ func TestResultsThatAreRemovedMidRun(t *testing.T) {
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A process that is killed while it writes the stored form leaves a file behind,
+// and one that is killed before its first line a run that never began.
+func TestWhatAKilledProcessLeavesBehindIsSwept(t *testing.T) {
+	d := newDesk(t)
+	r := d.create(1)
+	add(t, r, numbered(0, runs.Passed))
+	r.Close()
+	d.now = d.now.Add(time.Second)
+	other := d.create(1)
+	other.Close()
+	if err := os.Truncate(other.Stored().JournalFile(), 0); err != nil {
+		t.Fatal(err)
+	}
+	half := func(s runs.Stored) string { return filepath.Join(s.Folder, "."+s.Name+".json.123.tmp") }
+	for _, s := range []runs.Stored{r.Stored(), other.Stored()} {
+		if err := os.WriteFile(half(s), []byte("{"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, err := d.store.List(); err != nil || !slices.Equal(list, []runs.Stored{r.Stored()}) {
+		t.Errorf("listed %v, %v", list, err)
+	}
+	again, err := runs.Resume(d.env, d.agent, r.Stored())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Finish(runs.Finished, "", runs.Summary{Passed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+	if left, err := filepath.Glob(filepath.Join(r.Stored().Folder, ".*.tmp")); err != nil || !slices.Equal(left, []string{half(other.Stored())}) {
+		t.Errorf("left are %v, %v; want that of another run alone", left, err)
+	}
+}
+
+// A run that says it has ended has its stored form: a kill between the two
+// leaves one that can go on.
+func TestTheEndIsSaidAfterTheRunIsStored(t *testing.T) {
+	d := newDesk(t)
+	r := d.create(1)
+	add(t, r, numbered(0, runs.Passed))
+	if err := os.Mkdir(r.Stored().File(), 0o755); err != nil { // nothing can be stored
+		t.Fatal(err)
+	}
+	if _, err := r.Finish(runs.Finished, "", runs.Summary{Passed: 1}); err == nil {
+		t.Fatal("a folder was replaced")
+	}
+	r.Close()
+	if record := open(t, r.Stored()); record.State != runs.Killed {
+		t.Errorf("the run is said to be %s", record.State)
 	}
 }
 
