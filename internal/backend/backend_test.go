@@ -2,6 +2,7 @@ package backend
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -47,7 +48,7 @@ func open(t *testing.T, a *config.Agent) (agent.Backend, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { set.Close() })
-	b, err := Open(t.Context(), testEnv(), a, set, llm.Open(testEnv(), llm.Options{}))
+	b, err := Open(t.Context(), testEnv(), a, set, llm.Open(testEnv(), llm.Options{}), Options{})
 	if err == nil {
 		t.Cleanup(func() { b.Close() })
 	}
@@ -64,7 +65,7 @@ func TestTheOfflineModelRunsOnEveryRuntime(t *testing.T) {
 		{"openai_agents", "agent_framework", 0},
 		{"claude", "claude", 1},
 		{"google_adk", "google_adk", 1},
-		{"semantic_kernel", "semantic_kernel", 1},
+		{"semantic_kernel", "semantic_kernel", 0},
 	} {
 		t.Run(tt.backend, func(t *testing.T) {
 			more := "model: {provider: offline, name: built-in, script: [{do: [{text: Hello.}]}]}\n"
@@ -93,9 +94,7 @@ func TestTheOfflineModelRunsOnEveryRuntime(t *testing.T) {
 
 func TestWhatThisBuildCannotRunSaysWhatToDo(t *testing.T) {
 	for runtime, model := range map[string]string{
-		"agent_framework": "{provider: openai, name: gpt-x}",
-		"claude":          "{provider: anthropic, name: some-model}",
-		"google_adk":      "{provider: google, name: some-model}",
+		"google_adk": "{provider: google, name: some-model}",
 	} {
 		_, err := open(t, load(t, "model: "+model+"\n"))
 		refused, ok := errors.AsType[*agent.BackendInitError](err)
@@ -112,89 +111,95 @@ func TestABadScriptIsAProblemOfTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestLimits(t *testing.T) {
-	defaults := loop.Limits{
-		Model: turn.Deadline{After: time.Minute, Key: "execution.llm_timeout"},
-		Turn:  turn.Deadline{After: 10 * time.Minute, Key: "execution.turn_timeout"},
-	}
-	with := func(change func(*loop.Limits)) loop.Limits {
-		l := defaults
-		change(&l)
-		return l
-	}
+func TestDeadlines(t *testing.T) {
 	tests := map[string]struct {
-		yaml string
-		want loop.Limits
+		yaml        string
+		model, turn time.Duration
+		turnKey     string
 	}{
-		"nothing": {"model: {provider: offline, name: x}\n", defaults},
-		"llm_timeout bounds the turn when it is written": {
-			"model: {provider: offline, name: x}\nexecution: {llm_timeout: 5}\n",
-			with(func(l *loop.Limits) {
-				l.Model.After = 5 * time.Second
-				l.Turn = l.Model
-			}),
-		},
-		"the shorter turn_timeout stays": {
-			"model: {provider: offline, name: x}\nexecution: {llm_timeout: 50, turn_timeout: 7}\n",
-			with(func(l *loop.Limits) { l.Model.After, l.Turn.After = 50*time.Second, 7*time.Second }),
-		},
-		"openai": {
-			"model: {provider: openai, name: x}\nopenai: {max_turns: 7, max_budget_usd: 0.5}\n",
-			with(func(l *loop.Limits) { l.MaxTurns, l.MaxSessionCostUSD = 7, 0.5 }),
-		},
-		"openai without an OpenAI model": {
-			"model: {provider: offline, name: x}\nopenai: {max_turns: 7, max_budget_usd: 0.5}\n", defaults,
-		},
-		"openai and rounds": {
-			"model: {provider: openai, name: x}\nopenai: {}\nagent_framework: {max_tool_rounds: 3}\n",
-			with(func(l *loop.Limits) { l.MaxTurns = 4 }),
-		},
-		"rounds and the answer": {
-			"model: {provider: offline, name: x}\nagent_framework: {max_tool_rounds: 3}\n",
-			with(func(l *loop.Limits) { l.MaxTurns = 4 }),
-		},
-		"claude": {
-			"model: {provider: offline, name: x}\nbackend: claude\nclaude: {max_turns: 2, max_budget_usd: 1.5}\nagent_framework: {max_tool_rounds: 9}\n",
-			with(func(l *loop.Limits) { l.MaxTurns, l.MaxTurnCostUSD = 2, 1.5 }),
-		},
-		"google_adk": {
-			"model: {provider: offline, name: x}\nbackend: google_adk\ngoogle_adk: {max_iterations: 6}\n",
-			with(func(l *loop.Limits) { l.MaxTurns = 6 }),
-		},
-		"semantic_kernel has no section": {
-			"model: {provider: offline, name: x}\nbackend: semantic_kernel\n", defaults,
-		},
+		"nothing":                      {"", time.Minute, 10 * time.Minute, "execution.turn_timeout"},
+		"llm_timeout bounds the turn":  {"execution: {llm_timeout: 5}\n", 5 * time.Second, 5 * time.Second, "execution.llm_timeout"},
+		"the shorter turn_timeout":     {"execution: {llm_timeout: 50, turn_timeout: 7}\n", 50 * time.Second, 7 * time.Second, "execution.turn_timeout"},
+		"turn_timeout without another": {"execution: {turn_timeout: 700}\n", time.Minute, 700 * time.Second, "execution.turn_timeout"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := limits(load(t, tt.yaml)); got != tt.want {
-				t.Errorf("got  %+v\nwant %+v", got, tt.want)
+			want := loop.Limits{
+				Model: turn.Deadline{After: tt.model, Key: "execution.llm_timeout"},
+				Turn:  turn.Deadline{After: tt.turn, Key: tt.turnKey},
+			}
+			if got := limits(load(t, "model: {provider: offline, name: x}\n"+tt.yaml)); got != want {
+				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
 		})
 	}
-	a := load(t, "model: {provider: offline, name: x}\nopenai: {max_turns: 7}\n")
-	a.Offline = true
-	if got := limits(a).MaxTurns; got != 7 {
-		t.Errorf("a stand-in for an OpenAI model may respond %d times, want the 7 of its section", got)
-	}
 }
 
-func TestCheckWarnsOfKeysWithoutEffect(t *testing.T) {
+func TestCheck(t *testing.T) {
+	const offline = "model: {provider: offline, name: x}\n"
+	const openai = "model: {provider: openai, name: x}\n"
+	const anthropic = "model: {provider: anthropic, name: x}\n"
 	tests := map[string]struct {
 		yaml string
-		want []string // path and code
+		want []string // severity, path and code
 	}{
-		"nothing":    {"model: {provider: offline, name: x}\n", nil},
-		"compaction": {"model: {provider: openai, name: x}\nagent_framework: {compaction_strategy: sliding_window}\n", []string{"agent_framework.compaction_strategy unsupported"}},
-		"none":       {"model: {provider: openai, name: x}\nagent_framework: {compaction_strategy: none}\n", nil},
-		"another's":  {"model: {provider: offline, name: x}\nclaude: {web_search: true}\ngoogle_adk: {code_execution: true}\n", nil},
-		"claude": {
-			"model: {provider: offline, name: x}\nbackend: claude\nclaude: {web_search: true, max_turns: 3, max_budget_usd: 1, effort: low}\n",
-			[]string{"claude.web_search no_effect", "claude.effort no_effect"},
+		"nothing":      {offline, nil},
+		"another's":    {offline + "claude: {web_search: true}\ngoogle_adk: {code_execution: true}\n", nil},
+		"a window":     {openai + "agent_framework: {compaction_strategy: sliding_window, keep_last_groups: 5}\n", nil},
+		"a summary":    {openai + "agent_framework: {compaction_strategy: summarization, target_count: 5, threshold: 1}\n", nil},
+		"no summaries": {offline + "agent_framework: {compaction_strategy: summarization}\n", []string{"warning agent_framework.compaction_strategy no_effect"}},
+		"a scripted summary": {
+			"model: {provider: offline, name: x, script: [{do: [{text: Hello.}]}]}\nagent_framework: {compaction_strategy: summarization}\n", nil,
+		},
+		"knobs of another strategy": {
+			openai + "agent_framework: {compaction_strategy: sliding_window, target_count: 5, threshold: 1}\n",
+			[]string{"warning agent_framework.target_count no_effect", "warning agent_framework.threshold no_effect"},
+		},
+		"knobs of no strategy": {
+			openai + "agent_framework: {keep_last_groups: 5}\n", []string{"warning agent_framework.keep_last_groups no_effect"},
+		},
+		"openai": {
+			openai + "openai: {max_turns: 3, effort: low, i_understand_this_is_unsafe: true, disable_default_hooks: true, disable_subprocess_env_scrub: true}\n",
+			[]string{"warning openai.i_understand_this_is_unsafe no_effect", "warning openai.disable_default_hooks no_effect", "warning openai.disable_subprocess_env_scrub no_effect"},
+		},
+		"openai that is not used": {offline + "openai: {disable_default_hooks: true}\n", nil},
+		"claude on an API": {
+			anthropic + "claude: {runtime: api, max_turns: 3, max_budget_usd: 1, effort: low, fallback_model: y, disallowed_tools: [Bash], extended_thinking: {enabled: true}}\n", nil,
+		},
+		"claude without the CLI": {anthropic + "claude: {runtime: cli}\n", []string{"error claude.runtime unsupported"}},
+		"what only the CLI has": {
+			anthropic + "claude: {working_directory: ., permission_mode: acceptEdits, web_search: true, bash: {enabled: true}, file_system: {read: true, write: true, edit: true}, agents: {b: {description: d, prompt: p}}, setting_sources: [user], allowed_tools: [WebFetch, kb, kb_search, 'mcp__holodeck_tools__kb*', mcp__other__x]}\n" +
+				"tools: [{type: vectorstore, name: kb, description: d, source: .}]\nembedding_provider: {provider: offline, name: hashing}\n",
+			[]string{
+				"warning claude.working_directory unsupported", "warning claude.permission_mode unsupported", "warning claude.web_search unsupported",
+				"warning claude.bash.enabled unsupported", "warning claude.file_system.read unsupported", "warning claude.file_system.write unsupported",
+				"warning claude.file_system.edit unsupported", "warning claude.agents unsupported", "warning claude.setting_sources unsupported", "warning claude.allowed_tools unsupported",
+			},
+		},
+		"what only the CLI has, switched off": {
+			anthropic + "claude: {permission_mode: manual, web_search: false, bash: {enabled: false}, file_system: {read: false}, agents: {}, setting_sources: []}\n", nil,
+		},
+		"claude's protections": {
+			anthropic + "claude: {disable_default_hooks: true, disable_subprocess_env_scrub: true}\n",
+			[]string{"warning claude.disable_default_hooks no_effect", "warning claude.disable_subprocess_env_scrub no_effect"},
+		},
+		"claude, offline": {
+			offline + "backend: claude\nclaude: {max_turns: 3, max_budget_usd: 1, effort: low, fallback_model: x}\n",
+			[]string{"warning claude.effort no_effect", "warning claude.fallback_model no_effect"},
 		},
 		"google_adk": {
-			"model: {provider: offline, name: x}\nbackend: google_adk\ngoogle_adk: {max_iterations: 3, output_key: answer}\n",
-			[]string{"google_adk.output_key no_effect"},
+			offline + "backend: google_adk\ngoogle_adk: {max_iterations: 3, output_key: answer}\n",
+			[]string{"warning google_adk.output_key no_effect"},
+		},
+		"filtering": {offline + "tool_filtering: {enabled: true}\n", nil},
+		"filtering without an embedder": {
+			anthropic + "tool_filtering: {enabled: true, search_method: hybrid}\n", []string{"error tool_filtering.search_method missing"},
+		},
+		"filtering by words needs none": {anthropic + "tool_filtering: {enabled: true, search_method: bm25}\n", nil},
+		"filtering that is off":         {anthropic + "tool_filtering: {enabled: false, always_include: [x]}\n", nil},
+		"a tool that there is not": {
+			offline + "tool_filtering: {enabled: true, always_include: [kb, 'k*_search', kd]}\ntools: [{type: vectorstore, name: kb, description: d, source: .}]\n",
+			[]string{"warning tool_filtering.always_include[2] no_effect"},
 		},
 	}
 	for name, tt := range tests {
@@ -202,17 +207,17 @@ func TestCheckWarnsOfKeysWithoutEffect(t *testing.T) {
 			a := load(t, tt.yaml)
 			var got []string
 			for _, p := range Check(a) {
-				if p.Severity != config.SeverityWarning || p.Pos.Line == 0 {
-					t.Errorf("the problem is %+v", p)
+				if p.Pos.Line == 0 {
+					t.Errorf("the problem has no position: %+v", p)
 				}
-				got = append(got, p.Path+" "+p.Code)
+				got = append(got, fmt.Sprintf("%s %s %s", p.Severity, p.Path, p.Code))
 			}
 			if !reflect.DeepEqual(got, tt.want) {
-				t.Errorf("got %v, want %v", got, tt.want)
+				t.Errorf("got  %q\nwant %q", got, tt.want)
 			}
 			a.Offline = true
 			if got := Check(a); got != nil {
-				t.Errorf("offline it warns of %v", got)
+				t.Errorf("offline it says %v", got)
 			}
 		})
 	}

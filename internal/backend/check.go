@@ -1,52 +1,44 @@
 package backend
 
 import (
-	"fmt"
-	"reflect"
-	"slices"
-
+	"github.com/holodeck-go/holodeck/internal/backend/agentframework"
+	"github.com/holodeck-go/holodeck/internal/backend/claude"
+	"github.com/holodeck-go/holodeck/internal/backend/toolfilter"
 	"github.com/holodeck-go/holodeck/internal/config"
 )
 
-// Check warns of what an agent file asks of its runtime and this build does
-// not do. Under --offline, where the runtime is replaced as a whole, it has
-// nothing to say.
+// Check says what an agent file asks of its runtime and this build does not do.
+// Under --offline, where the runtime is replaced as a whole, it has nothing to
+// say.
 func Check(a *config.Agent) []config.Problem {
 	if a.Offline || a.Model == nil {
 		return nil
 	}
-	var problems []config.Problem
-	if s := a.AgentFramework; a.Runtime == config.BackendAgentFramework && s != nil && s.CompactionStrategy != "none" {
-		problems = append(problems, s.Problem(config.SeverityWarning, "compaction_strategy", config.CodeUnsupported,
-			fmt.Sprintf("%s is not done by this build: the whole conversation is sent at every turn", s.CompactionStrategy), "remove it, or keep conversations short"))
-	}
-	if a.Model.Provider != config.ProviderOffline {
-		return problems
-	}
+	problems := toolfilter.Check(a)
 	switch a.Runtime {
+	case config.BackendAgentFramework:
+		problems = append(problems, agentframework.Check(a)...)
 	case config.BackendClaude:
-		if s := a.Claude; s != nil {
-			problems = append(problems, idle(s, s.Block, a.Runtime, "max_turns", "max_budget_usd")...)
-		}
+		problems = append(problems, claude.Check(a)...)
 	case config.BackendGoogleADK:
-		if s := a.GoogleADK; s != nil {
-			problems = append(problems, idle(s, s.Block, a.Runtime, "max_iterations")...)
-		}
+		problems = append(problems, checkStandIn(a)...)
 	}
 	return problems
 }
 
-// idle warns of the keys of a runtime's section that the loop, which stands in
-// for it, does not heed. section is a pointer to the section's struct.
-func idle(section any, block config.Block, runtime config.Backend, heeded ...string) []config.Problem {
+// checkStandIn warns of the keys of google_adk that the loop, which stands in for
+// it with the offline model, does not heed.
+func checkStandIn(a *config.Agent) []config.Problem {
+	s := a.GoogleADK
+	if s == nil || a.Model.Provider != config.ProviderOffline {
+		return nil
+	}
 	var problems []config.Problem
-	for _, field := range reflect.VisibleFields(reflect.TypeOf(section).Elem()) {
-		key := field.Tag.Get("key")
-		if key == "" || slices.Contains(heeded, key) || !block.Wrote(key) {
-			continue
+	for _, key := range []string{"streaming_mode", "code_execution", "output_key"} {
+		if s.Wrote(key) {
+			problems = append(problems, s.Problem(config.SeverityWarning, key, config.CodeNoEffect,
+				"has no effect: with provider offline our own loop stands in for google_adk", ""))
 		}
-		problems = append(problems, block.Problem(config.SeverityWarning, key, config.CodeNoEffect,
-			fmt.Sprintf("has no effect: with provider offline our own loop stands in for %s", runtime), ""))
 	}
 	return problems
 }

@@ -4,7 +4,8 @@
 // are rooms of their own behind agent.Backend, and their consumers never ask
 // which one they have.
 //
-// In this build every runtime name runs on backend/loop. For agent_framework
-// that is where it belongs; the others need the offline model, for which the
-// loop stands in on each of them and says so in a Notice.
+// In this build every runtime runs on backend/loop. For agent_framework,
+// semantic_kernel and claude on an API, each a room of its own, that is where
+// they belong; google_adk needs the offline model, for which the loop stands in
+// and says so in a Notice.
 package backend

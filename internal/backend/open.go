@@ -2,34 +2,55 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend/agentframework"
+	"github.com/holodeck-go/holodeck/internal/backend/claude"
 	"github.com/holodeck-go/holodeck/internal/backend/loop"
+	"github.com/holodeck-go/holodeck/internal/backend/semantickernel"
+	"github.com/holodeck-go/holodeck/internal/backend/toolfilter"
 	"github.com/holodeck-go/holodeck/internal/backend/turn"
+	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/tool"
 )
+
+// Options says what goes with opening an agent. The zero Options is ready to
+// use.
+type Options struct {
+	// Recorder records what a runtime decides by more than the model and the
+	// tools; Player plays it from a record. At most one of them is set, and it is
+	// that of the models and the tools.
+	Recorder *cassette.Recorder
+	Player   *cassette.Player
+}
 
 // Open opens an agent on its runtime, with the tools of set and a model of
 // models. Whoever calls Open closes the backend, and only then the set. A pair
 // of runtime and provider that this build cannot run, and an agent that cannot
 // be opened, is an *agent.BackendInitError that says what to do.
-func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, models *llm.Models) (agent.Backend, error) {
-	name := string(a.Runtime)
-	standsIn := a.Runtime != config.BackendAgentFramework
-	if standsIn && a.Model.Provider != config.ProviderOffline {
-		return nil, &agent.BackendInitError{Backend: name, Err: fmt.Errorf(
-			"this build does not run it yet; use --offline to let the built-in loop and model stand in for it and %s", a.Model.Name)}
+func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, models *llm.Models, opts Options) (agent.Backend, error) {
+	fail := func(err error) (agent.Backend, error) {
+		return nil, &agent.BackendInitError{Backend: string(a.Runtime), Err: err}
+	}
+	if a.Runtime == config.BackendGoogleADK && a.Model.Provider != config.ProviderOffline {
+		return fail(fmt.Errorf("this build does not run it yet; use --offline to let the built-in loop and model stand in for it and %s", a.Model.Name))
 	}
 	model, err := models.Chat(a)
 	if err != nil {
-		return nil, &agent.BackendInitError{Backend: name, Err: err}
+		return fail(err)
+	}
+	selector, err := openSelector(ctx, a, opts)
+	if err != nil {
+		return fail(err)
 	}
 	o := loop.Options{
-		Env: env, Backend: name, Model: model,
+		Env: env, Backend: string(a.Runtime), Model: model,
 		Tools: set,
 		WithTools: func(more []agent.Tool) (loop.Tools, error) {
 			wider, err := set.With(more)
@@ -38,45 +59,72 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 			}
 			return wider, nil
 		},
-		System: a.Prompt.Text, Schema: a.Schema,
+		Selector: selector,
+		System:   a.Prompt.Text, Schema: a.Schema,
 		Sampling: llm.Sampling{Temperature: a.Model.Temperature, TopP: a.Model.TopP, MaxTokens: a.Model.MaxTokens},
 		Limits:   limits(a),
 	}
-	if standsIn {
-		text := fmt.Sprintf("the offline model runs on HoloDeck's own loop, which stands in for backend %s", name)
-		env.Log.InfoContext(ctx, text)
-		o.Notices = []agent.Notice{{Code: agent.NoticeSubstitute, Text: text}}
-	}
-	return loop.New(o)
-}
-
-// limits returns what an agent file says on how long and how much: the
-// execution section, and the section of its own runtime.
-func limits(a *config.Agent) loop.Limits {
-	var l loop.Limits
 	switch a.Runtime {
 	case config.BackendAgentFramework:
-		if o := a.OpenAI; a.UsesOpenAI() {
-			l.MaxTurns = o.MaxTurns
-			l.MaxSessionCostUSD = value(o.MaxBudgetUSD)
-		}
-		if s := a.AgentFramework; s != nil && s.MaxToolRounds != nil {
-			// The response that follows the last round is the answer.
-			l.MaxTurns = least(l.MaxTurns, *s.MaxToolRounds+1)
-		}
+		return agentframework.Open(a, o)
+	case config.BackendSemanticKernel:
+		return semantickernel.Open(a, o)
 	case config.BackendClaude:
-		if s := a.Claude; s != nil {
-			l.MaxTurns = value(s.MaxTurns)
-			l.MaxTurnCostUSD = value(s.MaxBudgetUSD)
-		}
+		return claude.Open(a, o)
 	case config.BackendGoogleADK:
-		if s := a.GoogleADK; s != nil {
-			l.MaxTurns = value(s.MaxIterations)
+		return openStandIn(a, o)
+	}
+	return fail(errors.New("there is no such runtime"))
+}
+
+// openStandIn lets the loop stand in for google_adk.
+func openStandIn(a *config.Agent, o loop.Options) (agent.Backend, error) {
+	if s := a.GoogleADK; s != nil && s.MaxIterations != nil {
+		o.Limits.MaxTurns = *s.MaxIterations
+	}
+	text := fmt.Sprintf("the offline model runs on HoloDeck's own loop, which stands in for backend %s", a.Runtime)
+	o.Notices = append(o.Notices, agent.Notice{Code: agent.NoticeSubstitute, Text: text})
+	b, err := loop.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// openSelector returns what chooses the tools of a turn, or nil when all are
+// offered.
+func openSelector(ctx context.Context, a *config.Agent, opts Options) (loop.Selector, error) {
+	s := a.ToolFiltering
+	switch {
+	case s == nil || !s.Enabled:
+		return nil, nil
+	case opts.Player != nil:
+		return toolfilter.Played(opts.Player), nil
+	}
+	var embedder embed.Embedder
+	if s.Embeds() {
+		choice, err := embed.Resolve(a)
+		if err != nil {
+			return nil, fmt.Errorf("tool_filtering: choose an embedder: %w", err)
+		}
+		if embedder, err = embed.Open(ctx, choice); err != nil {
+			return nil, fmt.Errorf("tool_filtering: open the embedder: %w", err)
 		}
 	}
+	filter := toolfilter.New(s, embedder)
+	if opts.Recorder != nil {
+		return toolfilter.Recorded(filter, opts.Recorder), nil
+	}
+	return filter, nil
+}
+
+// limits returns the deadlines of the execution section.
+func limits(a *config.Agent) loop.Limits {
 	e := &a.Execution
-	l.Model = turn.Deadline{After: seconds(e.LLMTimeout), Key: "execution.llm_timeout"}
-	l.Turn = turn.Deadline{After: seconds(e.TurnTimeout), Key: "execution.turn_timeout"}
+	l := loop.Limits{
+		Model: turn.Deadline{After: seconds(e.LLMTimeout), Key: "execution.llm_timeout"},
+		Turn:  turn.Deadline{After: seconds(e.TurnTimeout), Key: "execution.turn_timeout"},
+	}
 	if e.Wrote("llm_timeout") && l.Model.After < l.Turn.After {
 		l.Turn = l.Model
 	}
@@ -84,19 +132,3 @@ func limits(a *config.Agent) loop.Limits {
 }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
-
-// value returns what p points to, or zero, which is no limit.
-func value[T int | float64](p *T) T {
-	if p == nil {
-		return 0
-	}
-	return *p
-}
-
-// least returns the smaller of two limits, where zero is none.
-func least(a, b int) int {
-	if a == 0 {
-		return b
-	}
-	return min(a, b)
-}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -64,7 +65,7 @@ model:
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Open(t.Context(), env, a, set, llm.Open(env, llm.Options{Recorder: r, Player: p}))
+	b, err := Open(t.Context(), env, a, set, llm.Open(env, llm.Options{Recorder: r, Player: p}), Options{Recorder: r, Player: p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +76,21 @@ model:
 	if err != nil {
 		t.Fatal(err)
 	}
+	told := tell(t, s, "hang on", "search it", "be late, be late", "and now?")
+	if err := errors.Join(s.Close(), b.Close(), set.Close()); err != nil {
+		t.Error(err)
+	}
+	if n := calls.Load(); p != nil && n > 0 {
+		t.Errorf("%d tools were called in a replay", n)
+	}
+	return told
+}
+
+// tell asks questions, and returns every event and error of the turns.
+func tell(t *testing.T, s agent.Session, questions ...string) string {
+	t.Helper()
 	var all strings.Builder
-	for _, question := range []string{"hang on", "search it", "be late, be late", "and now?"} {
+	for _, question := range questions {
 		for e, err := range s.Send(t.Context(), agent.Text(question)) {
 			if err != nil {
 				passed := errors.As(err, new(*agent.BackendTimeoutError))
@@ -89,12 +103,6 @@ model:
 			}
 			fmt.Fprintf(&all, "%s\n", line)
 		}
-	}
-	if err := errors.Join(s.Close(), b.Close(), set.Close()); err != nil {
-		t.Error(err)
-	}
-	if n := calls.Load(); p != nil && n > 0 {
-		t.Errorf("%d tools were called in a replay", n)
 	}
 	return all.String()
 }
@@ -129,5 +137,56 @@ func TestAConversationReplaysToTheByte(t *testing.T) {
 		if took := time.Since(begin); took > 3*time.Second {
 			t.Errorf("the replay waited: it took %s", took)
 		}
+	}
+}
+
+// choose opens an agent that filters its tools, recorded or replayed, asks it
+// two questions, and returns what happened.
+func choose(t *testing.T, env agent.Env, section string, r *cassette.Recorder, p *cassette.Player) string {
+	t.Helper()
+	a := load(t, "model: {provider: offline, name: x, script: [{do: [{text: Hello.}]}]}\ntool_filtering: {"+section+"}\n")
+	set, err := tool.Open(t.Context(), env, a, tool.Options{Recorder: r, Player: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(t.Context(), env, a, set, llm.Open(env, llm.Options{Recorder: r, Player: p}), Options{Recorder: r, Player: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int32
+	s, err := b.NewSession(t.Context(), agent.SessionOptions{ID: "s", Tools: []agent.Tool{
+		waiting{"quick", 0, &calls}, waiting{"slow", 0, &calls},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := tell(t, s, "be quick", "be slow")
+	if err := errors.Join(s.Close(), b.Close(), set.Close()); err != nil {
+		t.Error(err)
+	}
+	return told
+}
+
+func TestWhichToolsATurnOffersIsReplayed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tape")
+	r, err := cassette.Record(dir, cassette.About{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := choose(t, r.Env(testEnv()), "enabled: true, similarity_threshold: 0.1", r, nil)
+	if _, err := r.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	tape, err := os.ReadFile(filepath.Join(dir, "s.jsonl"))
+	if err != nil || !strings.Contains(string(tape), `"tools":["quick"]`) || !strings.Contains(string(tape), `"tools":["slow"]`) {
+		t.Fatalf("the record does not say which tools were offered: %s, %v", tape, err)
+	}
+	p, err := cassette.Replay(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What would be chosen now is not asked, or the model would be offered others.
+	if got := choose(t, p.Env(testEnv()), "enabled: true, similarity_threshold: 1", nil, p); got != recorded {
+		t.Errorf("got\n%s\nwant\n%s", got, recorded)
 	}
 }

@@ -20,8 +20,9 @@ type Kind string
 
 // The kinds of exchange.
 const (
-	Model Kind = "model"
-	Tool  Kind = "tool"
+	Model     Kind = "model"
+	Tool      Kind = "tool"
+	Selection Kind = "selection" // which tools a turn offers
 )
 
 // Place says where in a run an exchange stands. An exchange outside of any

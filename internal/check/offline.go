@@ -122,7 +122,7 @@ func account(m *config.Model) string {
 // models replaces every model of the agent.
 func (r *rewrite) models() {
 	a := r.agent
-	needsEmbedder := a.EmbeddingProvider == nil && slices.ContainsFunc(a.Tools, config.IsRetrieval)
+	needsEmbedder := a.EmbeddingProvider == nil && (slices.ContainsFunc(a.Tools, config.IsRetrieval) || a.ToolFiltering.Embeds())
 	if m := a.Model; needsEmbedder && m != nil && m.Provider != config.ProviderOffline {
 		r.note(a.Block, "embedding_provider", fmt.Sprintf("embedder of provider %s", m.Provider), account(m), offlineEmbedder)
 		r.found[len(r.found)-1].pos = m.Pos()

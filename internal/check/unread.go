@@ -28,12 +28,18 @@ func unread(a *config.Agent) []config.Problem {
 			warn(a.Execution.Block, key, "this build does not convert or fetch the files of test cases yet: the key has no effect")
 		}
 	}
-	if o := a.OpenAI; o != nil {
+	serving := func(b config.Block) {
 		for _, key := range []string{"max_concurrent_sessions", "session_memory_estimate_mib"} {
-			if o.Wrote(key) {
-				warn(o.Block, key, "this build serves no sessions yet: the key has no effect")
+			if b.Wrote(key) {
+				warn(b, key, "this build serves no sessions yet: the key has no effect")
 			}
 		}
+	}
+	if a.OpenAI != nil {
+		serving(a.OpenAI.Block)
+	}
+	if a.Claude != nil {
+		serving(a.Claude.Block)
 	}
 	return problems
 }

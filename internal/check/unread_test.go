@@ -21,6 +21,7 @@ deployment:
   target: {provider: aws, aws: {region: eu-central-1}}
 execution: {file_timeout: 9, download_timeout: 9, cache_enabled: true, cache_dir: c, llm_timeout: 9}
 openai: {max_concurrent_sessions: 2, session_memory_estimate_mib: 90}
+claude: {max_concurrent_sessions: 2, session_memory_estimate_mib: 90}
 `})
 	load := func(offline bool) []string {
 		_, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir}, Offline: offline})
@@ -31,6 +32,7 @@ openai: {max_concurrent_sessions: 2, session_memory_estimate_mib: 90}
 		"warning unsupported execution.file_timeout", "warning unsupported execution.download_timeout",
 		"warning unsupported execution.cache_enabled", "warning unsupported execution.cache_dir",
 		"warning unsupported openai.max_concurrent_sessions", "warning unsupported openai.session_memory_estimate_mib",
+		"warning unsupported claude.max_concurrent_sessions", "warning unsupported claude.session_memory_estimate_mib",
 	}
 	if got := load(false); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

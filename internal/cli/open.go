@@ -112,7 +112,9 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 	if err != nil {
 		return nil, err
 	}
-	if o.backend, err = backend.Open(ctx, o.env, loaded, o.set, models); err != nil {
+	if o.backend, err = backend.Open(ctx, o.env, loaded, o.set, models, backend.Options{
+		Recorder: o.tape.recorder, Player: o.tape.player,
+	}); err != nil {
 		return nil, err
 	}
 	return o, nil

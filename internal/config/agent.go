@@ -25,7 +25,7 @@ type Agent struct {
 	OpenAI            *OpenAI         `key:"openai" doc:"Settings of the agent_framework runtime with an OpenAI model."`
 	GoogleADK         *GoogleADK      `key:"google_adk" ours:"true" doc:"Settings of the google_adk runtime."`
 	AgentFramework    *AgentFramework `key:"agent_framework" ours:"true" doc:"Settings of the agent_framework runtime."`
-	ToolFiltering     *ToolFiltering  `key:"tool_filtering" ours:"true" doc:"An old section that still loads. Enabled, it is a warning: all tools are offered."`
+	ToolFiltering     *ToolFiltering  `key:"tool_filtering" ours:"true" doc:"Which of the tools a turn offers to the model."`
 	Observability     *Observability  `key:"observability" doc:"Traces, metrics and logs."`
 	Deployment        *Deployment     `key:"deployment" doc:"The container and where it runs."`
 

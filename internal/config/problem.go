@@ -30,7 +30,6 @@ const (
 	CodeUnsupported = "unsupported" // valid, but this build or provider cannot do it
 	CodeDeprecated  = "deprecated"  // an old spelling that still loads
 	CodeNoEffect    = "no_effect"   // valid, but without effect here
-	CodeUnsafe      = "unsafe"      // valid, but it turns a protection off
 	CodeCredential  = "credential"  // a key that is neither in the file nor in the environment
 )
 

@@ -28,9 +28,6 @@ func (l *loader) check(a *Agent) {
 	c.permissions()
 	c.observability()
 	c.deployment()
-	if f := a.ToolFiltering; f != nil && f.Enabled {
-		c.warn(f.Block, "enabled", CodeNoEffect, "has no effect: all tools are offered", "")
-	}
 }
 
 // checker returns a checker of the agent.
@@ -199,8 +196,13 @@ func (c *checker) hooks(hooks []Hook) {
 	}
 }
 
-// permissions checks that the patterns of the permissions section are globs.
+// permissions checks that the patterns by which sections name tools are globs.
 func (c *checker) permissions() {
+	if f := c.agent.ToolFiltering; f != nil {
+		for _, pattern := range f.AlwaysInclude {
+			c.glob(f.Block, "always_include", pattern)
+		}
+	}
 	p := c.agent.Permissions
 	if p == nil {
 		return

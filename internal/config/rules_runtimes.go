@@ -20,17 +20,6 @@ func (c *checker) runtimes() {
 				}
 			}
 		}
-		c.unsafe(o.Block, o.DisableDefaultHooks, o.DisableSubprocessEnvScrub)
-	}
-}
-
-// unsafe warns of protections that are turned off.
-func (c *checker) unsafe(b Block, hooks, scrub bool) {
-	if hooks {
-		c.warn(b, "disable_default_hooks", CodeUnsafe, "credentials in tool output will reach the model", "")
-	}
-	if scrub {
-		c.warn(b, "disable_subprocess_env_scrub", CodeUnsafe, "child processes will see the credentials of the environment", "")
 	}
 }
 
@@ -45,7 +34,6 @@ func (c *checker) claude(cl *Claude) {
 	if cl.ExtendedThinking != nil && cl.ExtendedThinking.Enabled && cl.Effort != nil {
 		c.warn(cl.Block, "effort", CodeConflict, "extended_thinking is on, too, and both set how long the model thinks", "keep one of them")
 	}
-	c.unsafe(cl.Block, cl.DisableDefaultHooks, cl.DisableSubprocessEnvScrub)
 	if cl.WorkingDirectory != nil {
 		c.folder(cl.Block, "working_directory", *cl.WorkingDirectory)
 	}

@@ -162,7 +162,6 @@ func TestRules(t *testing.T) {
 		{"acceptAll", "claude: {%}\n", "permission_mode: acceptAll", "claude.permission_mode: acceptAll lets the model do anything without asking (add i_understand_this_is_unsafe: true if that is what you want)"},
 		{"acceptAll, understood", "claude: {%}\n", "permission_mode: acceptAll, i_understand_this_is_unsafe: true", ""},
 		{"effort and thinking", "claude: {%}\n", "effort: low, extended_thinking: {enabled: true}", "warning: claude.effort: extended_thinking is on, too, and both set how long the model thinks (keep one of them)"},
-		{"no redaction", "claude: {%}\n", "disable_default_hooks: true", "warning: claude.disable_default_hooks: credentials in tool output will reach the model"},
 		{"a missing working folder", "claude: {%}\n", "working_directory: nowhere", "claude.working_directory: there is no folder nowhere (the path is relative to the file that mentions it)"},
 		{"a working folder that is a file", "claude: {%}\n", "working_directory: tool.py", "claude.working_directory: tool.py is a file, and a folder is expected"},
 		{"a sub-agent with both", "claude: {agents: {b: {description: d, %}}}\n", "prompt: p, prompt_file: docs/a.md", "claude.agents.b.prompt_file: prompt is given, too (keep one of the two)"},
@@ -171,7 +170,8 @@ func TestRules(t *testing.T) {
 		{"a sub-agent's binary prompt", "claude: {agents: {b: {description: d, %}}}\n", "prompt_file: binary.md", "holds a NUL byte, so it is not a text file (is this the right file?)"},
 		{"allowed and not", "openai: {%}\n", "disallowed_tools: [a], permissions: {allowed_tools: [a, b]}", `openai.permissions.allowed_tools: "a" is allowed and disallowed (keep one of the two)`},
 		{"an old section", "tool_filtering: {%}\n", "enabled: false, top_k: 3, always_include: [a], always_include_top_n_used: 1, search_method: bm25", ""},
-		{"an old section that is on", "tool_filtering: {%}\n", "enabled: true", "warning: tool_filtering.enabled: has no effect: all tools are offered"},
+		{"an old section that is on", "tool_filtering: {%}\n", "enabled: true, similarity_threshold: 1.5", "tool_filtering.similarity_threshold: 1.5 is more than the maximum of 1"},
+		{"a pattern that is none", "tool_filtering: {%}\n", "always_include: ['a[']", `tool_filtering.always_include: "a[" is not a pattern (close the [ in it)`},
 
 		// Hooks and permissions.
 		{"a hook", "hooks: [{event: PreToolUse, tool: 'kb*', %}]\n", "action: reject, message: No.", ""},

@@ -5,6 +5,7 @@ import "github.com/holodeck-go/holodeck/internal/secret"
 // Claude is the claude section, used by the claude runtime.
 type Claude struct {
 	Block
+	Runtime                   ClaudeRuntime       `key:"runtime" ours:"true" default:"auto" doc:"What runs the agent: the Claude Code CLI, our own loop over the provider's API, or whichever there is."`
 	WorkingDirectory          *string             `key:"working_directory" doc:"Where the CLI runs, relative to the agent file; absent, the agent folder."`
 	PermissionMode            PermissionMode      `key:"permission_mode" default:"manual" doc:"What may happen without asking."`
 	MaxTurns                  *int                `key:"max_turns" rule:"min=1" doc:"Most model responses of a turn; 20 when absent."`
@@ -26,6 +27,19 @@ type Claude struct {
 	DisableSubprocessEnvScrub bool                `key:"disable_subprocess_env_scrub" default:"false" rule:"strict" doc:"Lets the CLI's children see its environment."`
 	Hooks                     []Hook              `key:"hooks" ours:"true" doc:"The same list as the root's hooks."`
 }
+
+// ClaudeRuntime is what runs an agent whose backend is claude.
+type ClaudeRuntime string
+
+// The runtimes of claude.
+const (
+	ClaudeAuto ClaudeRuntime = "auto"
+	ClaudeCLI  ClaudeRuntime = "cli"
+	ClaudeAPI  ClaudeRuntime = "api"
+)
+
+// Values implements the enumeration.
+func (ClaudeRuntime) Values() []string { return []string{"auto", "cli", "api"} }
 
 // PermissionMode is what may happen without asking.
 type PermissionMode string
@@ -125,12 +139,22 @@ func (StreamingMode) Values() []string { return []string{"none", "sse"} }
 // AgentFramework is the agent_framework section.
 type AgentFramework struct {
 	Block
-	CompactionStrategy CompactionStrategy `key:"compaction_strategy" default:"none" doc:"How a long history is shortened."`
+	CompactionStrategy CompactionStrategy `key:"compaction_strategy" default:"none" doc:"How a long conversation is shortened: sliding_window forgets the oldest of it, summarization has the model put it into a few sentences."`
+	KeepLastGroups     int                `key:"keep_last_groups" default:"20" rule:"min=1" doc:"Message groups that sliding_window keeps. A group is a message, or a response with the results of its tool calls."`
+	TargetCount        int                `key:"target_count" default:"4" rule:"min=1" doc:"Message groups that summarization keeps as they are."`
+	Threshold          int                `key:"threshold" default:"2" rule:"min=0" doc:"How many more there may be before summarization begins."`
 	MaxToolRounds      *int               `key:"max_tool_rounds" rule:"min=1" doc:"Most rounds of tool calls of a turn."`
 }
 
-// CompactionStrategy is how a long history is shortened.
+// CompactionStrategy is how a long conversation is shortened.
 type CompactionStrategy string
+
+// The strategies.
+const (
+	CompactionNone          CompactionStrategy = "none"
+	CompactionSlidingWindow CompactionStrategy = "sliding_window"
+	CompactionSummarization CompactionStrategy = "summarization"
+)
 
 // Values implements the enumeration.
 func (CompactionStrategy) Values() []string {
@@ -174,20 +198,27 @@ type Permissions struct {
 	Ask             []string `key:"ask" ours:"true" doc:"A person is asked before these are called; where nobody can be asked they are refused."`
 }
 
-// ToolFiltering is a section that the Python edition once had: it loads, and
-// does nothing.
+// ToolFiltering chooses which tools a turn offers to the model, for agents that
+// have many. It is a section that the Python edition once had.
 type ToolFiltering struct {
 	Block
-	Enabled              bool         `key:"enabled" ours:"true" default:"false" doc:"Whether it was on; it has no effect."`
-	TopK                 int          `key:"top_k" ours:"true" default:"5" rule:"min=1,max=50" doc:"It has no effect."`
-	SimilarityThreshold  float64      `key:"similarity_threshold" ours:"true" default:"0.3" rule:"min=0,max=1" doc:"It has no effect."`
-	AlwaysInclude        []string     `key:"always_include" ours:"true" doc:"It has no effect."`
-	AlwaysIncludeTopUsed int          `key:"always_include_top_n_used" ours:"true" default:"3" rule:"min=0,max=20" doc:"It has no effect."`
-	SearchMethod         SearchMethod `key:"search_method" ours:"true" default:"semantic" doc:"It has no effect."`
+	Enabled              bool         `key:"enabled" ours:"true" default:"false" doc:"Whether a turn offers only the tools that its message is about; else all are offered."`
+	TopK                 int          `key:"top_k" ours:"true" default:"5" rule:"min=1,max=50" doc:"Most tools that are offered because they fit the message."`
+	SimilarityThreshold  float64      `key:"similarity_threshold" ours:"true" default:"0.3" rule:"min=0,max=1" doc:"Least score of a tool that fits, from 0 to 1."`
+	AlwaysInclude        []string     `key:"always_include" ours:"true" doc:"Tools that every turn offers: names or globs, as in permissions."`
+	AlwaysIncludeTopUsed int          `key:"always_include_top_n_used" ours:"true" default:"3" rule:"min=0,max=20" doc:"How many of the tools the session has called most are offered as well."`
+	SearchMethod         SearchMethod `key:"search_method" ours:"true" default:"semantic" doc:"What a message and a tool are compared by: meaning (with the agent's embedder), words, or both."`
 }
 
-// SearchMethod is how tool_filtering chose.
+// SearchMethod is how tool_filtering compares.
 type SearchMethod string
+
+// The methods.
+const (
+	SearchSemantic SearchMethod = "semantic"
+	SearchBM25     SearchMethod = "bm25"
+	SearchHybrid   SearchMethod = "hybrid"
+)
 
 // Values implements the enumeration.
 func (SearchMethod) Values() []string { return []string{"semantic", "bm25", "hybrid"} }

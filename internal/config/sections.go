@@ -24,3 +24,8 @@ func (a *Agent) FallbackModel() string {
 	}
 	return *name
 }
+
+// Embeds reports whether choosing tools needs an embedder.
+func (f *ToolFiltering) Embeds() bool {
+	return f != nil && f.Enabled && f.SearchMethod != SearchBM25
+}

@@ -49,7 +49,7 @@ func BenchmarkOfflineCases(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer set.Close()
-	opened, err := backend.Open(ctx, env, a, set, llm.Open(env, llm.Options{}))
+	opened, err := backend.Open(ctx, env, a, set, llm.Open(env, llm.Options{}), backend.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

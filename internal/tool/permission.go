@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
@@ -60,8 +61,10 @@ type permissions struct {
 	allow     []patterns // a tool must be in every one
 }
 
-// permissionsOf reads the permissions of an agent. The openai section counts
-// only where its own runtime and an OpenAI model run it.
+// permissionsOf reads the permissions of an agent. The claude section counts only
+// on its own runtime, and the openai section only where its own runtime and an
+// OpenAI model run it. claude.allowed_tools is none of them: it lets the Claude
+// Code CLI call more than the agent's tools, and forbids nothing.
 func permissionsOf(a *config.Agent) permissions {
 	var p permissions
 	list := func(b config.Block, key string, globs []string) []patterns {
@@ -79,6 +82,9 @@ func permissionsOf(a *config.Agent) permissions {
 		p.ask = list(root.Block, "ask", root.Ask)
 		p.allow = list(root.Block, "allowed_tools", root.AllowedTools)
 	}
+	if c := a.Claude; c != nil && a.Runtime == config.BackendClaude {
+		p.deny = append(p.deny, list(c.Block, "disallowed_tools", withoutServer(c.DisallowedTools))...)
+	}
 	if !a.UsesOpenAI() { // under --offline a tool that was denied stays denied
 		return p
 	}
@@ -88,6 +94,16 @@ func permissionsOf(a *config.Agent) permissions {
 		p.allow = append(p.allow, list(own.Block, "allowed_tools", own.AllowedTools)...)
 	}
 	return p
+}
+
+// withoutServer returns names of tools as the Claude Code CLI has them, which
+// offers every tool by a server, without what says so.
+func withoutServer(names []string) []string {
+	own := make([]string, len(names))
+	for i, name := range names {
+		own[i] = strings.TrimPrefix(strings.TrimPrefix(name, "mcp__"), "holodeck_tools__")
+	}
+	return own
 }
 
 // of returns what the permissions say of a tool: deny wins over ask, and ask

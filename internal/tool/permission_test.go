@@ -109,6 +109,13 @@ func TestPermissions(t *testing.T) {
 			`orders_search may not be called: openai.permissions.disallowed_tools has "orders_search"`},
 		{"openai permissions allow alone", openAIModel + "openai: {permissions: {allowed_tools: [docs]}}", found,
 			`orders_search may not be called: openai.permissions.allowed_tools does not have it`},
+		{"claude section", offlineModel + "backend: claude\nclaude: {disallowed_tools: [Bash, orders]}", found,
+			`orders_search may not be called: claude.disallowed_tools has "orders"`},
+		{"claude section, by the name of the CLI", offlineModel + "backend: claude\nclaude: {disallowed_tools: [mcp__holodeck_tools__orders_search, mcp__docs_search]}",
+			`docs_search may not be called: claude.disallowed_tools has "docs_search"`,
+			`orders_search may not be called: claude.disallowed_tools has "orders_search"`},
+		{"claude section forbids nothing by what it allows", offlineModel + "backend: claude\nclaude: {allowed_tools: [WebFetch]}", found, found},
+		{"claude section of another runtime", offlineModel + "claude: {disallowed_tools: [orders]}", found, found},
 		{"openai section of another provider", offlineModel + "openai: {disallowed_tools: [orders]}", found, found},
 		{"openai section of another runtime", openAIModel + "backend: semantic_kernel\nopenai: {disallowed_tools: [orders]}", found, found},
 	} {

@@ -165,10 +165,10 @@ func TestALongConversationIsShortened(t *testing.T) {
 		t.Fatalf("there were %d model calls, want 3", len(model.requests))
 	}
 	aside, next := model.requests[1], model.requests[2]
-	if aside.System != "Be short." || len(aside.Tools) != 0 || aside.Turn != 2 || aside.Ordinal != 1 || aside.Sampling.Temperature != &temperature {
+	if aside.System != "Be short." || len(aside.Tools) != 0 || aside.Session != next.Session+"/compaction" || aside.Turn != 2 || aside.Ordinal != 1 || aside.Sampling.Temperature != &temperature {
 		t.Errorf("the summary was asked for by %+v", aside)
 	}
-	if next.Ordinal != 2 || len(next.Messages) != 2 || next.Messages[0].Parts[0].Text != "They talked." || next.System != "Help." {
+	if next.Ordinal != 1 || len(next.Messages) != 2 || next.Messages[0].Parts[0].Text != "They talked." || next.System != "Help." {
 		t.Errorf("the model then read %+v", next)
 	}
 	snap, err := s.Snapshot(t.Context())

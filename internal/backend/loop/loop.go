@@ -67,8 +67,9 @@ type Limits struct {
 	Model, Turn turn.Deadline
 }
 
-// tighten returns l with every bound of a session's that is narrower.
-func (l Limits) tighten(s agent.Limits) Limits {
+// Tighten returns l with every bound of a session's, or a section's, that is
+// narrower.
+func (l Limits) Tighten(s agent.Limits) Limits {
 	narrow := agent.Limits{
 		MaxTurns: l.MaxTurns, MaxCostUSD: l.MaxTurnCostUSD,
 		ModelTimeout: l.Model.After, TurnTimeout: l.Turn.After,
@@ -151,7 +152,7 @@ func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
 	s := &session{
 		backend: b, id: opts.ID, approver: opts.Approver,
 		tools: b.options.Tools, names: b.names,
-		limits: b.options.Limits.tighten(opts.Limits),
+		limits: b.options.Limits.Tighten(opts.Limits),
 	}
 	if s.id == "" {
 		s.id = b.options.Env.NewID()

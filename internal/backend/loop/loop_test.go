@@ -199,7 +199,7 @@ func TestTheModelIsGivenTheWholeHistory(t *testing.T) {
 	if got := result.Result.Text(); got != `found {"query":"a"}` {
 		t.Errorf("the model is told %q", got)
 	}
-	if err := s.Close(); err != nil || !reflect.DeepEqual(model.ended, []string{"s1"}) {
+	if err := s.Close(); err != nil || !reflect.DeepEqual(model.ended, []string{"s1", "s1/compaction"}) {
 		t.Errorf("closing told the model of the sessions %v, %v", model.ended, err)
 	}
 }

@@ -24,7 +24,7 @@ type run struct {
 	turn     *turn.Turn
 	offered  []agent.Definition // the turn's tools, as the model sees them
 	round    int                // model responses so far
-	asked    int                // model calls so far: responses, and what compaction asked
+	asides   int                // model calls beside the conversation so far
 	ordinal  int                // tool calls so far
 	ids      map[string]bool    // of the calls so far
 	partial  string             // text of the last response that had any
@@ -143,12 +143,16 @@ func (r *run) ask(ctx context.Context) (llm.Done, string, error) {
 	return done, resp.text, nil
 }
 
+// beside is what the session's own calls beside the conversation are named by.
+const beside = "/compaction"
+
 // aside asks the model something that is no part of the conversation, and
 // returns what it answered. The call counts like any other, but is no response
 // of the turn.
 func (r *run) aside(ctx context.Context, system string, question agent.Message) (string, error) {
+	r.asides++
 	req := llm.Request{
-		Session: r.id, Turn: r.turn.Number(), Ordinal: r.asked + 1,
+		Session: r.id + beside, Turn: r.turn.Number(), Ordinal: r.asides,
 		System:   system,
 		Messages: []llm.Message{{Role: llm.RoleUser, Parts: question.Parts}},
 		Sampling: r.backend.options.Sampling,
@@ -203,7 +207,6 @@ func (r *run) call(ctx context.Context, req llm.Request, say func(agent.Event) e
 		})
 		defer stop()
 	}
-	r.asked++
 	resp := response{info: o.Model.Info(), start: r.env.Now()}
 	var (
 		text strings.Builder
@@ -244,7 +247,7 @@ func (r *run) request() llm.Request {
 	return llm.Request{
 		Session:    r.id,
 		Turn:       r.turn.Number(),
-		Ordinal:    r.asked + 1,
+		Ordinal:    r.round,
 		System:     o.System,
 		Messages:   r.history[:len(r.history):len(r.history)],
 		Tools:      r.offered,

@@ -94,6 +94,7 @@ func (s *session) Close() error {
 		s.sequencer.Close()
 		s.backend.sessions.Remove(s)
 		llm.EndSession(s.backend.options.Model, s.id)
+		llm.EndSession(s.backend.options.Model, s.id+beside)
 	})
 	return nil
 }
