@@ -1,7 +1,8 @@
 // Package testrun owns the running of test cases: which of them and how often, in
 // which order and how many at once, the conversation of a case, which checks
-// apply, and whether an attempt passed. It refuses to compute metrics (package eval), to keep or format
-// results (packages runs and report), and to know what an agent runs on.
+// apply, and whether an attempt passed. It refuses to compute metrics (package
+// eval), to keep or format results (packages runs and report), and to know what
+// an agent runs on.
 //
 // # Which cases
 //
@@ -23,10 +24,10 @@
 //
 // A turn fails when there was an error, a rule on its tool calls is broken, a
 // metric that counts did not pass, or the answer is empty and allow_empty does
-// not say that it may be. It passes when it did not fail and
-// at least one check counted; otherwise it is unchecked, which is not a failure
-// but is shown. A case fails when one of its turns does, and passes when none
-// fails and at least one passes.
+// not say that it may be. It passes when it did not fail and at least one check
+// counted; otherwise it is unchecked, which is not a failure but is shown. An
+// attempt fails when one of its turns does, and passes when none fails and at
+// least one passes.
 //
 // # Order and memory
 //
