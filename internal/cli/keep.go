@@ -224,7 +224,11 @@ func (k *keptRun) finish(s runs.Summary, ended error) error {
 	if k.err == nil {
 		k.kept, k.err = k.recorder.Finish(state, reason, s)
 	}
-	return errors.Join(k.err, k.recorder.Close())
+	err := errors.Join(k.err, k.recorder.Close())
+	if err != nil {
+		return fmt.Errorf("%w (what was kept before that is left: once it can be written again, --resume goes on with it)", err)
+	}
+	return nil
 }
 
 // say says where the run is kept.

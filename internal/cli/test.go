@@ -335,16 +335,17 @@ func (t *testRun) describe() runs.Run {
 		return t.resumed.header.Run
 	}
 	loaded := t.opened.config
+	mask := loaded.Redactor.String
 	environment := map[string]string{
-		"execution_config": executionText(loaded.Execution),
+		"execution_config": mask(executionText(loaded.Execution)),
 		"runtime":          string(loaded.Runtime),
 	}
 	if loaded.Offline {
 		environment["offline"] = "true"
 	}
 	return runs.Run{
-		Agent:       loaded.Name,
-		Path:        loaded.File,
+		Agent:       mask(loaded.Name),
+		Path:        mask(loaded.File),
 		Version:     versionNumber(t.app.Version),
 		Started:     t.opened.env.Now(),
 		Environment: environment,
