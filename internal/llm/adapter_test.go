@@ -35,7 +35,6 @@ type adapter struct {
 	noRefusal    bool // a refusal is not told from an answer
 	noFilter     bool // nor is an answer that was blocked
 	noBadArgs    bool // arguments are JSON, because the server reads them
-	noCallIDs    bool // calls have no ids
 	noReasoning  bool // thoughts are not counted
 	noCache      bool // nor is what was read from a cache, or written to it
 	noCacheWrite bool // nor what was written to it
@@ -61,7 +60,7 @@ func adapters() []adapter {
 		{name: "azure deployment", section: model("azure_openai", "small", func(m *config.Model) { m.APIVersion = ptr("2024-10-21") }), noSignature: true},
 		{name: "anthropic", section: model("anthropic", "claude-sonnet-4-5", nil), noFilter: true},
 		{name: "anthropic at Ollama", section: model("anthropic", "qwen3", nil), noFilter: true},
-		{name: "google", section: model("google", "gemini-2.5-flash", nil), noRefusal: true, noCallIDs: true, noBadArgs: true, noCacheWrite: true},
+		{name: "google", section: model("google", "gemini-2.5-flash", nil), noRefusal: true, noBadArgs: true, noCacheWrite: true},
 		{name: "ollama", section: model("ollama", "llama3.1", nil), noRefusal: true, noFilter: true, noBadArgs: true, noReasoning: true, noCache: true, noDocuments: true, noSignature: true},
 		{name: "azure responses", section: model("azure_openai", "o3-mini", nil)},
 	}
@@ -174,16 +173,11 @@ func TestCallsAreCompleteAndAnswered(t *testing.T) {
 		if len(calls) != 2 || calls[0].Name != "weather" || !sameJSON(calls[0].Arguments, `{"city": "Oslo", "days": 12345678901234567890}`) || !sameJSON(calls[1].Arguments, `{"city":"Rome"}`) {
 			t.Fatalf("the calls are %+v", calls)
 		}
-		if !a.noCallIDs && (calls[0].ID != "c1" || calls[1].ID != "c2") {
+		if calls[0].ID != "c1" || calls[1].ID != "c2" {
 			t.Errorf("the calls have the ids %q and %q", calls[0].ID, calls[1].ID)
 		}
 		if done.Stop != agent.StopEnd {
 			t.Errorf("it stopped for %s", done.Stop)
-		}
-		for i := range calls { // as the loop does
-			if calls[i].ID == "" {
-				calls[i].ID = []string{"call_a", "call_b"}[i]
-			}
 		}
 		req.Messages = append(req.Messages, done.Message, Message{Role: RoleTool, Results: []Result{
 			{CallID: calls[0].ID, Name: "weather", Result: agent.TextResult("sunny")},
@@ -227,9 +221,6 @@ func TestBrokenArgumentsAreKeptAsTheyAre(t *testing.T) {
 		if got := done.Message.Calls; len(got) != 2 || string(got[0].Arguments) != want || string(got[1].Arguments) != "{}" {
 			t.Fatalf("the calls are %+v", got)
 		}
-		for i := range done.Message.Calls {
-			done.Message.Calls[i].ID = []string{"c1", "c2"}[i]
-		}
 		failed := agent.TextResult("Error: no JSON")
 		failed.IsError = true
 		req.Messages = append(req.Messages, done.Message, Message{Role: RoleTool, Results: []Result{{CallID: "c1", Name: "weather", Result: failed}, {CallID: "c2", Name: "weather", Result: failed}}})
@@ -263,11 +254,7 @@ func TestThoughtsAreToldFromTheAnswerAndGoBackAsTheyCame(t *testing.T) {
 		if err := json.Unmarshal(data, &restored); err != nil {
 			t.Fatal(err)
 		}
-		id := restored.Calls[0].ID
-		if id == "" {
-			restored.Calls[0].ID, id = "call_a", "call_a"
-		}
-		req.Messages = append(req.Messages, restored, Message{Role: RoleTool, Results: []Result{{CallID: id, Name: "look", Result: agent.TextResult("found")}}})
+		req.Messages = append(req.Messages, restored, Message{Role: RoleTool, Results: []Result{{CallID: "c1", Name: "look", Result: agent.TextResult("found")}}})
 		if _, done := called(t, m, req); agent.JoinText(done.Message.Parts) != "done" {
 			t.Errorf("the server did not take its thoughts back: %+v", done.Message)
 		}
@@ -536,7 +523,6 @@ func TestWhatAToolShowsReachesTheModel(t *testing.T) {
 			script.Rule{When: script.When{Round: 2}, Steps: []script.Step{text("I see.")}}, does(asks("c1", "shoot", "{}")))
 		req := asked("take a picture")
 		_, done := called(t, m, req)
-		done.Message.Calls[0].ID = "c1"
 		shot := agent.TextResult("taken")
 		shot.Parts = append(shot.Parts, agent.Part{Kind: agent.PartImage, MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n1")})
 		req.Messages = append(req.Messages, done.Message, Message{Role: RoleTool, Results: []Result{{CallID: "c1", Name: "shoot", Result: shot}}})

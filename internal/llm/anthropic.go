@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -352,13 +353,13 @@ type anthropicUsage struct {
 	} `json:"output_tokens_details"`
 }
 
-// later returns the later of two counts: not every event repeats all of them.
+// later returns the count with those of a later one, which need not repeat all.
 func (u anthropicUsage) later(v anthropicUsage) anthropicUsage {
-	u.InputTokens = max(u.InputTokens, v.InputTokens)
-	u.CacheCreationInputTokens = max(u.CacheCreationInputTokens, v.CacheCreationInputTokens)
-	u.CacheReadInputTokens = max(u.CacheReadInputTokens, v.CacheReadInputTokens)
-	u.OutputTokens = max(u.OutputTokens, v.OutputTokens)
-	u.Details.ThinkingTokens = max(u.Details.ThinkingTokens, v.Details.ThinkingTokens)
+	u.InputTokens = cmp.Or(v.InputTokens, u.InputTokens)
+	u.CacheCreationInputTokens = cmp.Or(v.CacheCreationInputTokens, u.CacheCreationInputTokens)
+	u.CacheReadInputTokens = cmp.Or(v.CacheReadInputTokens, u.CacheReadInputTokens)
+	u.OutputTokens = cmp.Or(v.OutputTokens, u.OutputTokens)
+	u.Details.ThinkingTokens = cmp.Or(v.Details.ThinkingTokens, u.Details.ThinkingTokens)
 	return u
 }
 

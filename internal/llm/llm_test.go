@@ -301,8 +301,8 @@ func TestCheckFindsWhatIsWrongWithScripts(t *testing.T) {
 		file  string // text of rules.yaml
 		want  []string
 	}{
-		"fine":           {"  provider: offline\n  name: x\n  script: [{do: [{text: hi}]}]\n", "", nil},
-		"inline":         {"  provider: offline\n  name: x\n  script:\n    - {dow: 1}\n    - do: [{text: a}]\n    - do:\n        - {tekst: a}\n", "", []string{
+		"fine": {"  provider: offline\n  name: x\n  script: [{do: [{text: hi}]}]\n", "", nil},
+		"inline": {"  provider: offline\n  name: x\n  script:\n    - {dow: 1}\n    - do: [{text: a}]\n    - do:\n        - {tekst: a}\n", "", []string{
 			`agent.yaml:7:13: model.script[0].dow: unknown key (did you mean "do"?)`,
 			`agent.yaml:10:19: model.script[2].do[0].tekst: unknown key (did you mean "text"?)`,
 		}},

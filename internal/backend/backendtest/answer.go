@@ -78,7 +78,7 @@ func testOneRange(t *testing.T, open Open) {
 	c.expect("again", "second")
 }
 
-func testFinishReasons(t *testing.T, open Open) {
+func (w Wire) testFinishReasons(t *testing.T, open Open) {
 	tests := map[string]struct {
 		finish  string
 		stop    agent.StopReason
@@ -87,6 +87,12 @@ func testFinishReasons(t *testing.T, open Open) {
 		"cut":     {script.FinishLength, agent.StopMaxTokens, false},
 		"refused": {script.FinishRefusal, agent.StopRefusal, true},
 		"blocked": {script.FinishContentFilter, agent.StopBlocked, true},
+	}
+	if w.NoRefusal {
+		delete(tests, "refused")
+	}
+	if w.NoFilter {
+		delete(tests, "blocked")
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -26,8 +26,21 @@ type Options struct {
 // Open opens a backend whose model plays s. The suite closes it.
 type Open func(t *testing.T, s script.Script, o Options) agent.Backend
 
+// Wire says what the API between a runtime and its model has no word for. The
+// zero Wire has a word for everything.
+type Wire struct {
+	NoRefusal bool // a refusal is not told from an answer
+	NoFilter  bool // nor is an answer that a filter blocked
+}
+
 // Run holds a runtime against the contract.
 func Run(t *testing.T, open Open) {
+	t.Helper()
+	RunOver(t, Wire{}, open)
+}
+
+// RunOver holds a runtime against the contract whose model is reached over wire.
+func RunOver(t *testing.T, wire Wire, open Open) {
 	t.Helper()
 	tests := []struct {
 		name string
@@ -54,7 +67,7 @@ func Run(t *testing.T, open Open) {
 		{"CallersDeadline", testCallersDeadline},
 		{"MaxTurns", testMaxTurns},
 		{"TighterMaxTurns", testTighterMaxTurns},
-		{"FinishReasons", testFinishReasons},
+		{"FinishReasons", wire.testFinishReasons},
 		{"ToolError", testToolError},
 		{"UnknownTool", testUnknownTool},
 		{"BadArguments", testBadArguments},

@@ -56,11 +56,10 @@ func TestTheLoopKeepsTheContractOverEveryWire(t *testing.T) {
 		"azure_openai":     {model: config.Model{Provider: config.ProviderAzureOpenAI, Name: "gpt-4o"}},
 		"azure deployment": {model: config.Model{Provider: config.ProviderAzureOpenAI, Name: "gpt-4o", APIVersion: &dated}},
 		"anthropic":        {model: config.Model{Provider: config.ProviderAnthropic, Name: "claude-sonnet-4-5"}, lacks: backendtest.Wire{NoFilter: true}},
-		"google":           {model: config.Model{Provider: config.ProviderGoogle, Name: "gemini-2.5-flash"}, lacks: backendtest.Wire{NoRefusal: true, NoCallIDs: true}},
+		"google":           {model: config.Model{Provider: config.ProviderGoogle, Name: "gemini-2.5-flash"}, lacks: backendtest.Wire{NoRefusal: true}},
 		"ollama":           {model: config.Model{Provider: config.ProviderOllama, Name: "llama3.1"}, lacks: backendtest.Wire{NoRefusal: true, NoFilter: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			backendtest.RunOver(t, tt.lacks, func(t *testing.T, s script.Script, o backendtest.Options) agent.Backend {
 				server := llmtest.Start(t, s, llmtest.Options{
 					Key:  "canary-key-123",

@@ -170,14 +170,18 @@ func (v *geminiVoice) text(s string)     { v.part(object{"text": s}) }
 func (v *geminiVoice) thinking(s string) { v.part(object{"text": s, "thought": true}) }
 
 // call writes a call. Google reads the arguments itself: what it cannot read
-// never comes as a call.
+// never comes as a call. It gives no ids, save where the script does.
 func (v *geminiVoice) call(_ string, c script.Call) {
 	args := json.RawMessage(c.Args)
 	var whole map[string]json.RawMessage
 	if json.Unmarshal(args, &whole) != nil {
 		args = json.RawMessage("{}")
 	}
-	v.part(object{"functionCall": object{"name": c.Name, "args": args}})
+	call := object{"name": c.Name, "args": args}
+	if c.ID != "" {
+		call["id"] = c.ID
+	}
+	v.part(object{"functionCall": call})
 }
 
 func (v *geminiVoice) garbage(s string) {
