@@ -344,8 +344,13 @@ func (a *app) removeRuns(list []runs.Stored, yes, asJSON bool) error {
 	in := bufio.NewReader(a.Stdin)
 	removed := []string{}
 	for _, stored := range list {
+		o, err := stored.Overview()
+		if _, gone := os.Stat(stored.JournalFile()); err != nil && gone != nil {
+			return &usageError{fmt.Errorf("%s is no run (%w); if it is to go, remove it by hand", stored.File(), err)}
+		}
 		if !yes {
-			fmt.Fprintf(a.Stderr, "remove the run %s, with all that is kept of it? [y/N] ", stored.Name)
+			fmt.Fprintf(a.Stderr, "remove the run %s (%s, %d of %d cases passed), with all that is kept of it? [y/N] ",
+				stored.Name, o.State, o.Passed, o.Cases)
 			answer, err := in.ReadString('\n')
 			if errors.Is(err, io.EOF) && strings.TrimSpace(answer) == "" {
 				return &usageError{errors.New("there is nobody to ask; --yes removes without asking")}
