@@ -131,7 +131,17 @@ func (d *decoder) cases(n *node, v reflect.Value) bool {
 	return true
 }
 
-// pieces is a list that is kept as text, because its tree would be large.
+// longItems are the items of a list that is kept as text, because its tree would
+// be large.
+type longItems interface {
+	// length returns how many there are.
+	length() int
+	// each yields them with their places. It reports to rep what it finds, and
+	// yields -1 where the text cannot be read.
+	each(rep *report) iter.Seq2[int, *node]
+}
+
+// pieces is a block list of YAML that is kept as text.
 type pieces struct {
 	src     *source
 	text    string
@@ -143,8 +153,11 @@ type pieces struct {
 	sizes   map[*node]int
 }
 
-// each yields the entries. The text has been read once without a failure, so
-// what it reports is known already.
+// length implements longItems.
+func (p *pieces) length() int { return p.count }
+
+// each implements longItems. Once the text has been read without a failure, what
+// it reports is known already.
 func (p *pieces) each(rep *report) iter.Seq2[int, *node] {
 	return func(yield func(int, *node) bool) {
 		c := newConverter(p.src, rep)
@@ -188,7 +201,7 @@ func (p *pieces) measure(rep *report) bool {
 // length returns how many entries a list has.
 func (n *node) length() int {
 	if n.long != nil {
-		return n.long.count
+		return n.long.length()
 	}
 	return len(n.items)
 }

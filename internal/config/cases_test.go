@@ -88,3 +88,72 @@ func TestCasesMayBeReadAtOnceAndEdited(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// longJSON writes an agent and its cases, a JSON list beyond the size from which
+// it is kept as text, and returns the folder.
+func longJSON(t testing.TB, cases int, between, last string) string {
+	t.Helper()
+	var doc strings.Builder
+	doc.WriteString("[")
+	for i := range cases {
+		if i > 0 {
+			doc.WriteString("," + between)
+		}
+		fmt.Fprintf(&doc, `{"name": "case %d", "input": "hello ${WHO:-you} %d",%s"ground_truth": "some words to fill the file: é"}`, i, i, between)
+	}
+	doc.WriteString(last + "]\n")
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"agent.yaml": "name: a\nmodel: {provider: offline, name: m}\ninstructions: {inline: hi}\ntest_cases_file: cases.json\n",
+		"cases.json": doc.String(),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestLongListsOfJSON(t *testing.T) {
+	const n = 4000
+	for name, between := range map[string]string{"in one line": " ", "over lines": "\n  "} {
+		t.Run(name, func(t *testing.T) {
+			dir := longJSON(t, n, between, "")
+			agent := mustLoad(t, dir, config.Options{Environ: []string{"WHO=world"}})
+			if agent.TestCases.Len() != n {
+				t.Fatalf("%d cases", agent.TestCases.Len())
+			}
+			seen := 0
+			for i, tc := range agent.TestCases.All() {
+				if want := fmt.Sprintf("hello world %d", i); i != seen || *tc.Input != want {
+					t.Fatalf("case %d: input %q", i, *tc.Input)
+				}
+				if between != " " && (tc.Pos().Line != 1+2*i || tc.PosOf("ground_truth").Line != 2+2*i || tc.PosOf("ground_truth").Column != 19) {
+					t.Fatalf("case %d stands at %s, its ground_truth at %s", i, tc.Pos(), tc.PosOf("ground_truth"))
+				}
+				seen++
+			}
+			if seen != n {
+				t.Errorf("%d cases of %d", seen, n)
+			}
+		})
+	}
+}
+
+func TestProblemsInLongListsOfJSON(t *testing.T) {
+	for last, want := range map[string]string{
+		`, {"name": "bad", "inptu": "x"}`: "2 test_cases[4000].input missing\n2 test_cases[4000].inptu unknown_key",
+		`, {"input": "x", "input": "y"}`:  "2  duplicate",
+		`, {"input": "x"`:                 "2  syntax",
+		`]  [`:                            "2  syntax",
+	} {
+		_, problems := config.Load(longJSON(t, 4000, " ", "\n"+last), config.Options{})
+		var got []string
+		for _, p := range problems {
+			got = append(got, fmt.Sprintf("%d %s %s", p.Pos.Line, p.Path, p.Code))
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", last, strings.Join(got, "\n"), want)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // readCases reads a file of test cases by its extension: .csv and .jsonl (or
@@ -27,6 +28,11 @@ func (l *loader) readCases(src *source) *node {
 	case ".jsonl", ".ndjson":
 		read = l.readJSONL
 	default:
+		if isJSON(src.name) {
+			if root := l.readLongJSON(src); root != nil {
+				return root
+			}
+		}
 		return l.readTree(src)
 	}
 	data, ok := readFile(src, src.name, MaxFileSize, &l.rep)
@@ -69,10 +75,32 @@ func (l *loader) readJSONL(src *source, text string) *node {
 	return cases
 }
 
+// textPlace is a place in a text, and where that is in its file.
+type textPlace struct{ offset, line, col int }
+
+// advance returns the place of a byte of the text that is not before p.
+func (p textPlace) advance(text string, offset int) textPlace {
+	passed := text[p.offset:offset]
+	if i := strings.LastIndexByte(passed, '\n'); i >= 0 {
+		p.line += strings.Count(passed, "\n")
+		p.col = 1
+		passed = passed[i+1:]
+	}
+	return textPlace{offset: offset, line: p.line, col: p.col + utf8.RuneCountInString(passed)}
+}
+
+// skipBlank returns the offset, from at on, of what is neither blank nor a comma
+// or colon.
+func skipBlank(text string, at int) int {
+	for at < len(text) && strings.IndexByte(" \t\r\n,:", text[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
 // parseJSON turns a JSON value that begins at a place of a file into a tree.
-// Every value of it stands on that line.
 func parseJSON(src *source, text string, line, col int) (*node, error) {
-	p := jsonParser{src: src, text: text, line: line, col: col, dec: json.NewDecoder(strings.NewReader(text))}
+	p := jsonParser{src: src, text: text, at: textPlace{line: line, col: col}, dec: json.NewDecoder(strings.NewReader(text))}
 	p.dec.UseNumber()
 	n, err := p.value(0)
 	if err != nil {
@@ -86,10 +114,10 @@ func parseJSON(src *source, text string, line, col int) (*node, error) {
 
 // jsonParser turns JSON tokens into nodes.
 type jsonParser struct {
-	src       *source
-	text      string
-	line, col int // where text begins
-	dec       *json.Decoder
+	src  *source
+	text string
+	at   textPlace // of the token that was looked at last
+	dec  *json.Decoder
 }
 
 // explain rewords the errors of the decoder that speak of its own workings.
@@ -100,20 +128,18 @@ func (p *jsonParser) explain(err error) error {
 	return err
 }
 
-// column returns the column of the token that comes next.
-func (p *jsonParser) column() int32 {
-	at := int(p.dec.InputOffset())
-	for at < len(p.text) && strings.IndexByte(" \t\r\n,:", p.text[at]) >= 0 {
-		at++
-	}
-	return int32(p.col + len([]rune(p.text[:at])))
+// next returns the place of the token that comes next.
+func (p *jsonParser) next() (line, col int32) {
+	p.at = p.at.advance(p.text, skipBlank(p.text, int(p.dec.InputOffset())))
+	return int32(p.at.line), int32(p.at.col)
 }
 
 func (p *jsonParser) value(depth int) (*node, error) {
 	if depth > MaxDepth {
 		return nil, fmt.Errorf("lists and mappings nest deeper than %d levels", MaxDepth)
 	}
-	n := &node{src: p.src, line: int32(p.line), col: p.column()}
+	n := &node{src: p.src}
+	n.line, n.col = p.next()
 	tok, err := p.dec.Token()
 	if err != nil {
 		return nil, err
@@ -149,7 +175,7 @@ func (p *jsonParser) members(n *node, depth int) error {
 			n.items = append(n.items, item)
 			continue
 		}
-		col := p.column()
+		line, col := p.next()
 		tok, err := p.dec.Token()
 		if err != nil {
 			return err
@@ -162,7 +188,7 @@ func (p *jsonParser) members(n *node, depth int) error {
 		if err != nil {
 			return err
 		}
-		n.fields = append(n.fields, field{key: key, value: value, line: int32(p.line), col: col})
+		n.fields = append(n.fields, field{key: key, value: value, line: line, col: col})
 	}
 	_, err := p.dec.Token()
 	return err

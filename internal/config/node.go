@@ -62,13 +62,13 @@ func (k kind) String() string {
 // and are never changed after their variables were substituted.
 type node struct {
 	kind   kind
-	plain  bool    // a scalar without quotes
-	text   string  // of a scalar, variables substituted; of a mapping that stands in for a name, that name
-	items  []*node // of a list, unless it is long
-	long   *pieces // of a list that is kept as text
-	fields []field // of a mapping, in file order
-	secret bool    // must never be shown
-	filled bool    // variables were substituted in the scalar
+	plain  bool      // a scalar without quotes
+	text   string    // of a scalar, variables substituted; of a mapping that stands in for a name, that name
+	items  []*node   // of a list, unless it is long
+	long   longItems // of a list that is kept as text
+	fields []field   // of a mapping, in file order
+	secret bool      // must never be shown
+	filled bool      // variables were substituted in the scalar
 
 	refs *references // what the scalar says of variables and cannot have; nil: nothing
 
