@@ -14,6 +14,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/provider"
 	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
@@ -39,7 +40,7 @@ func (m *crowd) Stream(ctx context.Context, _ Request) iter.Seq2[Chunk, error] {
 			m.refused++
 		}
 		m.mu.Unlock()
-		err := sleep(ctx, time.Second)
+		err := provider.Sleep(ctx, time.Second)
 		m.mu.Lock()
 		m.underWay--
 		m.mu.Unlock()
