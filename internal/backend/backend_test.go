@@ -187,6 +187,9 @@ func TestCheck(t *testing.T) {
 			offline + "backend: claude\nclaude: {max_turns: 3, max_budget_usd: 1, effort: low, fallback_model: x}\n",
 			[]string{"warning claude.effort no_effect", "warning claude.fallback_model no_effect"},
 		},
+		"thinking with Ollama": {
+			"model: {provider: ollama, name: x}\nclaude: {extended_thinking: {enabled: true}}\n", []string{"warning claude.extended_thinking no_effect"},
+		},
 		"google_adk": {
 			offline + "backend: google_adk\ngoogle_adk: {max_iterations: 3, output_key: answer}\n",
 			[]string{"warning google_adk.output_key no_effect"},

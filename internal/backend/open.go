@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
@@ -23,6 +24,9 @@ import (
 // Options says what goes with opening an agent. The zero Options is ready to
 // use.
 type Options struct {
+	// HTTP makes the requests of an embedder, where the runtime needs one; nil is
+	// http.DefaultClient.
+	HTTP *http.Client
 	// Recorder records what a runtime decides by more than the model and the
 	// tools; Player plays it from a record. At most one of them is set, and it is
 	// that of the models and the tools.
@@ -45,7 +49,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 	if err != nil {
 		return fail(err)
 	}
-	selector, err := openSelector(ctx, a, opts)
+	selector, err := openSelector(ctx, env, a, opts)
 	if err != nil {
 		return fail(err)
 	}
@@ -82,8 +86,7 @@ func openStandIn(a *config.Agent, o loop.Options) (agent.Backend, error) {
 	if s := a.GoogleADK; s != nil && s.MaxIterations != nil {
 		o.Limits.MaxTurns = *s.MaxIterations
 	}
-	text := fmt.Sprintf("the offline model runs on HoloDeck's own loop, which stands in for backend %s", a.Runtime)
-	o.Notices = append(o.Notices, agent.Notice{Code: agent.NoticeSubstitute, Text: text})
+	o.Notices = append(o.Notices, agent.Notice{Code: agent.NoticeSubstitute, Text: Substitute(a)})
 	b, err := loop.New(o)
 	if err != nil {
 		return nil, err
@@ -91,9 +94,22 @@ func openStandIn(a *config.Agent, o loop.Options) (agent.Backend, error) {
 	return b, nil
 }
 
+// Substitute says what runs an agent in place of the runtime its file names, or
+// returns "" when nothing does. Every session says it once, in a Notice; it is
+// for those who say it once for all of them.
+func Substitute(a *config.Agent) string {
+	switch {
+	case a.Runtime == config.BackendClaude:
+		return claude.Substitute(a)
+	case a.Runtime == config.BackendGoogleADK && a.Model.Provider == config.ProviderOffline:
+		return "the offline model runs on HoloDeck's own loop, which stands in for backend google_adk"
+	}
+	return ""
+}
+
 // openSelector returns what chooses the tools of a turn, or nil when all are
 // offered.
-func openSelector(ctx context.Context, a *config.Agent, opts Options) (loop.Selector, error) {
+func openSelector(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (loop.Selector, error) {
 	s := a.ToolFiltering
 	switch {
 	case s == nil || !s.Enabled:
@@ -107,7 +123,7 @@ func openSelector(ctx context.Context, a *config.Agent, opts Options) (loop.Sele
 		if err != nil {
 			return nil, fmt.Errorf("tool_filtering: choose an embedder: %w", err)
 		}
-		if embedder, err = embed.Open(ctx, choice); err != nil {
+		if embedder, err = embed.Open(ctx, choice, embed.Options{Getenv: a.Variable, HTTP: opts.HTTP, Rand: env.Rand}); err != nil {
 			return nil, fmt.Errorf("tool_filtering: open the embedder: %w", err)
 		}
 	}

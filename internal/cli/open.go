@@ -136,13 +136,6 @@ func (a *app) models(opened *openedAgent, opts openOptions) (*llm.Models, error)
 	return llm.Open(a.env, o), nil
 }
 
-// standsIn reports whether our own loop runs the agent in place of the runtime it
-// names, which does not know the offline model.
-func standsIn(loaded *config.Agent) bool {
-	other := loaded.Runtime == config.BackendClaude || loaded.Runtime == config.BackendGoogleADK
-	return other && loaded.Model.Provider == config.ProviderOffline
-}
-
 // variable returns a variable of the process's environment, or "".
 func (a *app) variable(name string) string {
 	value, _ := a.getenv(name)

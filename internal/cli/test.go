@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/holodeck-go/holodeck/internal/backend"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/report"
 	"github.com/holodeck-go/holodeck/internal/runs"
@@ -153,8 +154,8 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 		return err
 	}
 	defer func() { err = afterwards(err, opened.Close()) }()
-	if standsIn(loaded) && !loaded.Offline { // else it is in the list at the end
-		a.tell("note: the offline model runs on HoloDeck's own loop, which stands in for backend %s", loaded.Runtime)
+	if text := backend.Substitute(loaded); text != "" && !loaded.Offline { // else it is in the list at the end
+		a.tell("note: %s", text)
 	}
 	if plan.Cases < plan.All {
 		a.tell("running %d of %s", plan.Cases, plural(plan.All, "case"))

@@ -169,7 +169,7 @@ func (r *response) play(s script.Step, m *offlineModel) bool {
 		<-r.ctx.Done()
 		return r.fail(r.ctx.Err())
 	case s.Error != nil:
-		return r.fail(&ProviderError{
+		return r.refuse(&ProviderError{
 			Provider: string(config.ProviderOffline), Model: m.name,
 			Status: s.Error.Status, Message: s.Error.Message,
 			RetryAfter: time.Duration(s.Error.RetryAfterMS) * time.Millisecond,
@@ -190,6 +190,16 @@ func (r *response) play(s script.Step, m *offlineModel) bool {
 		r.finish = s.Finish
 	}
 	return true
+}
+
+// refuse ends the call in a refusal. As with every provider, a prompt that is too
+// long is a response that says so.
+func (r *response) refuse(err *ProviderError) bool {
+	if !err.ContextOverflow() {
+		return r.fail(err)
+	}
+	r.reply.done(Done{CostUSD: new(float64), Stop: agent.StopContextOverflow, FinishReason: err.Message})
+	return false
 }
 
 // answer does what package offline decided, word by word.

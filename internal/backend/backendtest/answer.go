@@ -109,6 +109,18 @@ func (w Wire) testFinishReasons(t *testing.T, open Open) {
 	}
 }
 
+func testContextOverflow(t *testing.T, open Open) {
+	_, c := start(t, open, rules(
+		when("go on", script.Step{Error: &script.Error{Status: 400, Message: "the prompt exceeds the context length of the model"}}),
+		when("next", text("fine")),
+	), Options{})
+	r := c.say("go on")
+	if r.StopReason != agent.StopContextOverflow || !r.IsError || r.NumTurns != 1 {
+		t.Errorf("the result is %+v", r)
+	}
+	c.expect("next", "fine")
+}
+
 const citySchema = `{"type":"object","properties":{"city":{"type":"string"},"people":{"type":"integer"}},"required":["city","people"],"additionalProperties":false}`
 
 // structured skips nothing: a backend that cannot obey a schema has no promise

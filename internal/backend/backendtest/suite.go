@@ -68,6 +68,7 @@ func RunOver(t *testing.T, wire Wire, open Open) {
 		{"MaxTurns", testMaxTurns},
 		{"TighterMaxTurns", testTighterMaxTurns},
 		{"FinishReasons", wire.testFinishReasons},
+		{"ContextOverflow", testContextOverflow},
 		{"ToolError", testToolError},
 		{"UnknownTool", testUnknownTool},
 		{"BadArguments", testBadArguments},

@@ -23,11 +23,16 @@ func Check(a *config.Agent) []config.Problem {
 	c.cliOnly(a)
 	c.idle("disable_default_hooks", "secrets in tool output are always masked")
 	c.idle("disable_subprocess_env_scrub", "it starts no child processes")
-	if a.Model.Provider == config.ProviderOffline {
+	switch a.Model.Provider {
+	case config.ProviderOffline:
 		const why = "the offline model does not think"
 		c.idle("effort", why)
 		c.idle("extended_thinking", why)
 		c.idle("fallback_model", "the offline model is never overloaded")
+	case config.ProviderOllama:
+		if t := s.ExtendedThinking; t != nil && t.Enabled {
+			c.add(config.SeverityWarning, s.Block, "extended_thinking", config.CodeNoEffect, "has no effect: ollama knows no bound for thinking", "use effort")
+		}
 	}
 	return c.problems
 }
@@ -48,31 +53,31 @@ func (c *checker) idle(key, why string) {
 	}
 }
 
-// missing warns of something that only the CLI has, where it is asked for.
-func (c *checker) missing(asked bool, b config.Block, key, what string) {
+// missing says what is lacking without the CLI, where it is asked for.
+func (c *checker) missing(asked bool, b config.Block, key, lack string) {
 	if asked {
-		c.add(config.SeverityWarning, b, key, config.CodeUnsupported, fmt.Sprintf("%s is the Claude Code CLI's, and %s", what, noCLI), "")
+		c.add(config.SeverityWarning, b, key, config.CodeUnsupported, fmt.Sprintf("%s: %s", lack, noCLI), "")
 	}
 }
 
 // cliOnly warns of what only the CLI can do.
 func (c *checker) cliOnly(a *config.Agent) {
 	s := c.section
-	c.missing(s.WorkingDirectory != nil, s.Block, "working_directory", "a working directory")
-	c.missing(s.PermissionMode != "manual", s.Block, "permission_mode", "permission mode "+string(s.PermissionMode))
-	c.missing(s.WebSearch, s.Block, "web_search", "web search")
+	c.missing(s.WorkingDirectory != nil, s.Block, "working_directory", "there is nothing that works in a folder")
+	c.missing(s.PermissionMode != "manual", s.Block, "permission_mode", "the mode is not heeded")
+	c.missing(s.WebSearch, s.Block, "web_search", "there is no web search")
 	if b := s.Bash; b != nil {
-		c.missing(b.Enabled, b.Block, "enabled", "the shell")
+		c.missing(b.Enabled, b.Block, "enabled", "there is no shell")
 	}
 	if f := s.FileSystem; f != nil {
-		c.missing(f.Read, f.Block, "read", "reading files")
-		c.missing(f.Write, f.Block, "write", "writing files")
-		c.missing(f.Edit, f.Block, "edit", "changing files")
+		c.missing(f.Read, f.Block, "read", "there is no tool that reads files")
+		c.missing(f.Write, f.Block, "write", "there is no tool that writes files")
+		c.missing(f.Edit, f.Block, "edit", "there is no tool that changes files")
 	}
-	c.missing(len(s.Agents) > 0, s.Block, "agents", "delegating to sub-agents")
-	c.missing(len(s.SettingSources) > 0, s.Block, "setting_sources", "reading settings files")
+	c.missing(len(s.Agents) > 0, s.Block, "agents", "there are no sub-agents")
+	c.missing(len(s.SettingSources) > 0, s.Block, "setting_sources", "no settings files are read")
 	if foreign := notTools(a, s.AllowedTools); len(foreign) > 0 {
-		c.missing(true, s.Block, "allowed_tools", strings.Join(foreign, ", "))
+		c.missing(true, s.Block, "allowed_tools", "there is no tool "+strings.Join(foreign, " or "))
 	}
 }
 

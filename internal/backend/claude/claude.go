@@ -15,9 +15,10 @@ const noCLI = "the Claude Code CLI runtime is not in this build"
 // Open opens an agent. o is what is the same on every runtime; the claude
 // section says the rest.
 func Open(a *config.Agent, o loop.Options) (agent.Backend, error) {
-	runtime := config.ClaudeAuto
 	if s := a.Claude; s != nil {
-		runtime = s.Runtime
+		if s.Runtime == config.ClaudeCLI && !a.Offline {
+			return nil, &agent.BackendInitError{Backend: o.Backend, Err: errors.New(noCLI + "; set claude.runtime to api or auto")}
+		}
 		if s.MaxTurns != nil {
 			o.Limits.MaxTurns = *s.MaxTurns
 		}
@@ -31,11 +32,8 @@ func Open(a *config.Agent, o loop.Options) (agent.Backend, error) {
 			o.Sampling.ThinkingTokens = &t.BudgetTokens
 		}
 	}
-	switch {
-	case runtime == config.ClaudeCLI && !a.Offline:
-		return nil, &agent.BackendInitError{Backend: o.Backend, Err: errors.New(noCLI + "; set claude.runtime to api or auto")}
-	case runtime != config.ClaudeAPI:
-		o.Notices = append(o.Notices, agent.Notice{Code: agent.NoticeSubstitute, Text: standsIn(a)})
+	if text := Substitute(a); text != "" {
+		o.Notices = append(o.Notices, agent.Notice{Code: agent.NoticeSubstitute, Text: text})
 	}
 	b, err := loop.New(o)
 	if err != nil {
@@ -44,10 +42,14 @@ func Open(a *config.Agent, o loop.Options) (agent.Backend, error) {
 	return b, nil
 }
 
-// standsIn says what runs the agent.
-func standsIn(a *config.Agent) string {
-	if a.Model.Provider == config.ProviderOffline {
+// Substitute says what runs the agent in place of the CLI, or returns "" where
+// the file does not leave room for it.
+func Substitute(a *config.Agent) string {
+	switch {
+	case a.Claude != nil && a.Claude.Runtime == config.ClaudeAPI:
+		return ""
+	case a.Model.Provider == config.ProviderOffline:
 		return "the offline model runs on HoloDeck's own loop, which stands in for backend claude"
 	}
-	return fmt.Sprintf("%s, so HoloDeck's own loop runs %s over the API of %s; claude.runtime: api asks for that", noCLI, a.Model.Name, a.Model.Provider)
+	return fmt.Sprintf("%s, so HoloDeck's own loop runs %s over the API of %s (claude.runtime: api asks for that)", noCLI, a.Model.Name, a.Model.Provider)
 }
