@@ -256,3 +256,27 @@ test_cases: [{name: first, input: hello}, {name: second, input: hello again}]
 		t.Errorf("listed\n%s", list)
 	}
 }
+
+// Trap T19: a report that cannot be written costs that report, and not the run.
+func TestTrapT19AReportThatFailsLosesNoRun(t *testing.T) {
+	d := newDesk(t, keptAgent)
+	report := filepath.Join(d.dir, "report.md")
+	out := &watcher{text: "PASS one", then: func() {
+		if err := os.Mkdir(report, 0o755); err != nil { // a folder takes its place
+			t.Error(err)
+		}
+	}}
+	var errs bytes.Buffer
+	code := run(context.Background(), []string{"test", d.dir, "--output", report}, Process{
+		Stdin: strings.NewReader(""), Stdout: out, Stderr: &errs, Environ: []string{"TEST_API_KEY=hunter2-hunter2"}, Home: t.TempDir(), WorkDir: d.dir,
+	})
+	if code != exitNotCarried || !strings.Contains(errs.String(), "report.md") {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+	if files := d.stored(); len(files) != 1 || !strings.Contains(errs.String(), "this run is kept in ") {
+		t.Errorf("the runs are %v: %s", files, errs.String())
+	}
+	if shown := d.run(exitOK, "runs", "show", d.dir); !strings.Contains(shown, "Test Results: 1/2 passed") {
+		t.Errorf("shown\n%s", shown)
+	}
+}
