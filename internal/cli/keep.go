@@ -102,6 +102,9 @@ func (a *app) resume(path string, opts *testOptions) (*resumedRun, error) {
 		return nil, fmt.Errorf("--resume: the run %s says in a way unknown to this build which cases it was to run: %w", stored.Name, err)
 	}
 	a.tell("going on with the run %s: %d of %d attempts at cases have finished", stored.Name, j.Finished(), j.Header.Attempts)
+	if j.Damaged > 0 {
+		a.tell("%s of %s cannot be read; what stood there runs again", plural(j.Damaged, "line"), j.Path())
+	}
 	return &resumedRun{stored, j.Header}, nil
 }
 

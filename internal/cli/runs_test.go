@@ -280,3 +280,32 @@ func TestTrapT19AReportThatFailsLosesNoRun(t *testing.T) {
 		t.Errorf("shown\n%s", shown)
 	}
 }
+
+// A line that was damaged costs its case, which runs again, and nothing else.
+func TestResumeAfterDamage(t *testing.T) {
+	d := newDesk(t, keptAgent)
+	d.run(exitFailed, "test", d.dir, "--parallel-test-cases", "1")
+	journals, err := filepath.Glob(filepath.Join(d.dir, "results", "kept", ".holodeck", "*", "journal.jsonl"))
+	if err != nil || len(journals) != 1 {
+		t.Fatal(journals, err)
+	}
+	text, err := os.ReadFile(journals[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	damaged := lines[0] + "\x00\x00\x00\n" + lines[2] + `{"type":"ca` // and its end is torn off
+	if err := os.WriteFile(journals[0], []byte(damaged), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	printed := d.run(exitFailed, "test", d.dir, "--resume")
+	if !strings.Contains(printed, "[Test 1/1] PASS one") || !strings.Contains(printed, "Test Results: 1/2 passed") {
+		t.Errorf("printed\n%s", printed)
+	}
+	if said := d.err.String(); !strings.Contains(said, "1 line of ") || !strings.Contains(said, "journal.jsonl cannot be read; what stood there runs again") {
+		t.Errorf("said %s", said)
+	}
+	if list := d.run(exitOK, "runs", "list", d.dir); !strings.Contains(list, "finished  2 ") {
+		t.Errorf("listed\n%s", list)
+	}
+}

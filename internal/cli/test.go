@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -59,7 +60,14 @@ func newTestRunCmd(a *app, use string) *cobra.Command {
 			"  holodeck test --only 'Returns*' --repeat 5\n" +
 			"  holodeck test --limit 5 --output results.json\n" +
 			"  holodeck test --output report.html --output junit.xml",
-		Args: cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if n := len(args); n > 0 && opts.resume == unfinished {
+				if _, err := os.Stat(args[n-1]); err != nil {
+					return fmt.Errorf("--resume takes a RUN behind an equals sign: --resume=%s", args[n-1])
+				}
+			}
+			return cobra.MaximumNArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := "."
 			if len(args) == 1 {

@@ -220,6 +220,9 @@ func (j *Journal) add(p place) {
 	j.places = append(j.places, p)
 }
 
+// Path returns the path of the journal.
+func (j *Journal) Path() string { return j.path }
+
 // Finished returns how many attempts have finished.
 func (j *Journal) Finished() int { return len(j.places) }
 
