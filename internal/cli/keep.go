@@ -127,7 +127,7 @@ func (a *app) findUnfinished(path, ref string) (*runs.Journal, runs.Stored, erro
 		switch {
 		case err != nil:
 			return refuse("%w", err)
-		case j.End != nil && j.End.State == runs.Finished:
+		case j.End != nil && j.End.State == runs.Finished && j.Finished() >= j.Header.Attempts:
 			return refuse("the run %s is finished; leave out --resume to start another", stored.Name)
 		}
 		return j, stored, nil
