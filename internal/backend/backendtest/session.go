@@ -14,7 +14,7 @@ import (
 
 // short is a deadline that is certain to pass, because what it bounds waits for
 // ever.
-const short = 20 * time.Millisecond
+const short = 250 * time.Millisecond
 
 // threeTurns answers by the number of the turn, which the model sees in the
 // history it is given.
