@@ -123,7 +123,7 @@ func openSelector(ctx context.Context, env agent.Env, a *config.Agent, opts Opti
 		if err != nil {
 			return nil, fmt.Errorf("tool_filtering: choose an embedder: %w", err)
 		}
-		if embedder, err = embed.Open(ctx, choice); err != nil {
+		if embedder, err = embed.Open(ctx, choice, embed.Options{Getenv: a.Variable, HTTP: opts.HTTP, Rand: env.Rand}); err != nil {
 			return nil, fmt.Errorf("tool_filtering: open the embedder: %w", err)
 		}
 	}

@@ -179,7 +179,7 @@ func TestRoomsAreAsked(t *testing.T) {
 		"AZURE_ENDPOINT=https://x", "AZURE_KEY=k", "EMBEDDER=e", "MEMORY_TOKEN=t", "JUDGE_KEY=k", "COLLECTOR=http://c", "REGISTRY=r", "QDRANT=http://q",
 	}}})
 	got := strings.Join(codes(problems), "\n")
-	for _, line := range []string{"warning unsupported model.provider", "warning unsupported evaluations.metrics[0]"} {
+	for _, line := range []string{"warning unsupported tools[0].database", "warning unsupported evaluations.metrics[0]"} {
 		if !strings.Contains(got, line) {
 			t.Errorf("no %q in\n%s", line, got)
 		}

@@ -95,6 +95,7 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 	progress := &indexProgress{w: a.Stderr, terminal: a.StderrTerminal && a.escapes(), quiet: a.quiet}
 	o.set, err = tool.Open(ctx, a.env, loaded, tool.Options{
 		Getenv:      a.variable,
+		HTTP:        o.http,
 		ForceIngest: opts.forceIngest,
 		Progress:    progress.report,
 		Notice:      progress.say,
@@ -113,7 +114,7 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 		return nil, err
 	}
 	if o.backend, err = backend.Open(ctx, o.env, loaded, o.set, models, backend.Options{
-		Recorder: o.tape.recorder, Player: o.tape.player,
+		HTTP: o.http, Recorder: o.tape.recorder, Player: o.tape.player,
 	}); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,13 @@
 // embedder an agent uses ([Resolve]), and the embedders. It refuses to store or
 // compare vectors.
 //
+// # Embedders of providers
+//
+// OpenAI, Azure, Ollama and Google (AI Studio and Vertex AI) are asked over the
+// wire, in batches, up to four at once, and again where that may help. A vector
+// that is zero, of another width or no vector at all is an error: what has a
+// wrong vector could not be found, and nobody would know.
+//
 // # The offline embedder
 //
 // [NewHashing] needs no key, network or weights, and gives the same vector for

@@ -2,7 +2,8 @@ package embed
 
 import (
 	"context"
-	"fmt"
+	"math/rand/v2"
+	"net/http"
 
 	"github.com/holodeck-go/holodeck/internal/config"
 )
@@ -26,13 +27,30 @@ type Embedder interface {
 	Chance() float64
 }
 
-// Open returns the embedder that was chosen. A provider this build has no
-// embedder for is an error that says what works. ctx bounds what the provider
-// is asked at the start; the offline embedder asks nothing.
-func Open(_ context.Context, c Choice) (Embedder, error) {
+// Options says how a provider is reached.
+type Options struct {
+	// Getenv is asked for what a section leaves to the environment, such as
+	// OPENAI_API_KEY; nil knows no variable.
+	Getenv func(name string) string
+	// HTTP makes the requests; nil is http.DefaultClient.
+	HTTP *http.Client
+	// Rand spreads requests that are made again.
+	Rand *rand.Rand
+}
+
+// Open returns the embedder that was chosen. What is missing to reach it, such
+// as a key, is a *config.Error. ctx bounds what the provider is asked at the
+// start, which is how long its vectors are, where nothing else says it; the
+// offline embedder asks nothing.
+func Open(ctx context.Context, c Choice, o Options) (Embedder, error) {
 	if c.Model.Provider == config.ProviderOffline {
 		return NewHashing(c.Dimensions), nil
 	}
-	return nil, fmt.Errorf("this build has no embedder for provider %s (model %s): "+
-		"set embedding_provider to {provider: offline, name: hashing}, or run with --offline", c.Model.Provider, c.Model.Name)
+	if o.Getenv == nil {
+		o.Getenv = func(string) string { return "" }
+	}
+	if o.HTTP == nil {
+		o.HTTP = http.DefaultClient
+	}
+	return openRemote(ctx, c, o)
 }

@@ -110,15 +110,15 @@ func TestEmbedStopsWithItsContext(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	e, err := embed.Open(t.Context(), embed.Choice{Model: config.Model{Provider: config.ProviderOffline}, Dimensions: 64})
+	e, err := embed.Open(t.Context(), embed.Choice{Model: config.Model{Provider: config.ProviderOffline}, Dimensions: 64}, embed.Options{})
 	if err != nil || e.Dimensions() != 64 {
 		t.Fatalf("%v, %v", e, err)
 	}
-	_, err = embed.Open(t.Context(), embed.Choice{Model: config.Model{Provider: config.ProviderOpenAI, Name: "text-embedding-3-small"}})
-	if err == nil {
-		t.Fatal("no error for a provider without an embedder")
+	_, err = embed.Open(t.Context(), embed.Choice{Model: config.Model{Provider: config.ProviderOpenAI, Name: "text-embedding-3-small"}}, embed.Options{})
+	if _, ok := errors.AsType[*config.Error](err); !ok {
+		t.Fatalf("without a key: %v", err)
 	}
-	for _, want := range []string{"openai", "text-embedding-3-small", "--offline", "embedding_provider"} {
+	for _, want := range []string{"openai", "text-embedding-3-small", "--offline", "OPENAI_API_KEY"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q does not say %s", err, want)
 		}
@@ -192,18 +192,18 @@ func TestCheck(t *testing.T) {
 		{"no retrieval tools", config.Agent{Model: model("openai")}, nil},
 		{"offline", config.Agent{Model: model("offline"), Tools: []config.Tool{tool("a", "", 0)}}, nil},
 		{"--offline", config.Agent{Offline: true, Model: model("openai"), Tools: []config.Tool{tool("a", "x", 0)}}, nil},
-		{"a provider without an embedder", config.Agent{Model: model("openai"), Tools: []config.Tool{tool("a", "", 0), tool("b", "", 0)}},
-			[]string{"unsupported model.provider: this build has no embedder for provider openai, so that tools a and b cannot be opened"}},
-		{"named in its section", config.Agent{Model: model("anthropic"), EmbeddingProvider: model("ollama"), Tools: []config.Tool{tool("a", "", 0)}},
-			[]string{"unsupported embedding_provider.provider: this build has no embedder for provider ollama, so that tool a cannot be opened"}},
+		{"a missing key", config.Agent{Model: model("openai"), Tools: []config.Tool{tool("a", "", 0), tool("b", "", 0)}},
+			[]string{"credential api_key: openai model text-embedding-3-small needs a key, and there is none"}},
+		{"played from a record", config.Agent{Replay: true, Model: model("openai"), Tools: []config.Tool{tool("a", "", 0)}}, nil},
+		{"a server that wants no key", config.Agent{Model: model("anthropic"), EmbeddingProvider: model("ollama"), Tools: []config.Tool{tool("a", "", 0)}}, nil},
 		{"a model the offline embedder does not have", config.Agent{Model: model("offline"), Tools: []config.Tool{tool("a", "big", 0)}},
 			[]string{`no_effect embedding_model: provider offline has one embedding model, and "big" is not used`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
 			for _, p := range embed.Check(&tt.agent) {
-				if p.Severity != config.SeverityWarning || p.Hint == "" {
-					t.Errorf("%v must be a warning with a hint", p)
+				if p.Hint == "" {
+					t.Errorf("%v has no hint", p)
 				}
 				got = append(got, p.Code+" "+p.Path+": "+p.Text)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/provider"
 )
 
 // Choice says which embedder an agent uses.
@@ -27,7 +28,7 @@ func Resolve(a *config.Agent) (Choice, error) {
 	if a.Offline {
 		return Choice{Model: config.Model{Provider: config.ProviderOffline, Name: hashingName}}, nil
 	}
-	c, err := provider(a)
+	c, err := section(a)
 	if err != nil {
 		return Choice{}, err
 	}
@@ -50,9 +51,9 @@ func Resolve(a *config.Agent) (Choice, error) {
 	return c, nil
 }
 
-// provider returns the choice as the agent's sections make it, without what
+// section returns the choice as the agent's sections make it, without what
 // the tools say.
-func provider(a *config.Agent) (Choice, error) {
+func section(a *config.Agent) (Choice, error) {
 	if m := a.EmbeddingProvider; m != nil {
 		if m.Provider == config.ProviderAnthropic {
 			return Choice{}, fmt.Errorf("embedding_provider: anthropic has no embedding models; use openai, azure_openai, ollama, google or offline")
@@ -121,7 +122,7 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// Check warns of an embedder this build does not have, and of settings that
+// Check says what is missing to reach the embedder, and warns of settings that
 // the chosen embedder does not use. It says nothing of an agent without
 // retrieval tools, or under --offline.
 func Check(a *config.Agent) []config.Problem {
@@ -134,16 +135,11 @@ func Check(a *config.Agent) []config.Problem {
 		return nil // config says it, with a position
 	}
 	if c.Model.Provider != config.ProviderOffline {
-		block, path := a.Model, "model"
-		if a.EmbeddingProvider != nil {
-			block, path = a.EmbeddingProvider, "embedding_provider"
+		if a.Replay {
+			return nil // what was found is part of the record
 		}
-		return []config.Problem{{
-			Path: path + ".provider", Pos: block.PosOf("provider"),
-			Severity: config.SeverityWarning, Code: config.CodeUnsupported,
-			Text: fmt.Sprintf("this build has no embedder for provider %s, so that %s cannot be opened", c.Model.Provider, nameList(tools)),
-			Hint: "set embedding_provider to {provider: offline, name: hashing}, or run with --offline",
-		}}
+		_, problems := provider.Resolve(&c.Model, a.Variable)
+		return problems
 	}
 	var problems []config.Problem
 	for _, t := range tools {
@@ -154,16 +150,4 @@ func Check(a *config.Agent) []config.Problem {
 		}
 	}
 	return problems
-}
-
-// nameList joins the names of tools as a sentence does.
-func nameList(tools []Tool) string {
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		names[i] = t.Name
-	}
-	if len(names) == 1 {
-		return "tool " + names[0]
-	}
-	return "tools " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }

@@ -1,48 +1,17 @@
 package provider_test
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/holodeck-go/holodeck/internal/provider"
+	"github.com/holodeck-go/holodeck/internal/provider/providertest"
 )
-
-// serviceAccount writes the credentials of a made-up account that gets its
-// tokens at an address, and returns the file.
-func serviceAccount(t *testing.T, tokens string) string {
-	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := json.Marshal(map[string]string{
-		"type": "service_account", "project_id": "p", "client_email": "robot@p.invalid", "private_key_id": "1", "token_uri": tokens,
-		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "account.json")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
 
 func TestVertexIsReachedWithATokenOfTheAccount(t *testing.T) {
 	asked := 0
@@ -58,7 +27,7 @@ func TestVertexIsReachedWithATokenOfTheAccount(t *testing.T) {
 	defer server.Close()
 	env := map[string]string{
 		"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_LOCATION": "global",
-		"GOOGLE_APPLICATION_CREDENTIALS": serviceAccount(t, server.URL+"/token"),
+		"GOOGLE_APPLICATION_CREDENTIALS": providertest.GoogleAccount(t, server.URL+"/token"),
 	}
 	m := section("google", nil)
 	m.Endpoint = &server.URL

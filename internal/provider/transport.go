@@ -92,7 +92,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, t.access.unreachable(r.Context(), err)
 	}
-	if err := t.access.refused(resp); err != nil {
+	if err := t.access.refused(r, resp); err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (a Access) unreachable(ctx context.Context, err error) error {
 }
 
 // refused returns what a response that is no success means, or nil.
-func (a Access) refused(resp *http.Response) error {
+func (a Access) refused(r *http.Request, resp *http.Response) error {
 	ok := resp.StatusCode >= 200 && resp.StatusCode < 300
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	page := media == "text/html"
@@ -192,12 +192,12 @@ func (a Access) refused(resp *http.Response) error {
 		e.Hint = "set endpoint to where the API is"
 		return e
 	case page:
-		e.Message = fmt.Sprintf("%s answered with a web page, not as a model's API does", resp.Request.URL.Redacted())
+		e.Message = fmt.Sprintf("%s answered with a web page, not as a model's API does", r.URL.Redacted())
 		e.Hint = "check endpoint"
 		return e
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
-	if cause := resp.Request.Context().Err(); err != nil && cause != nil {
+	if cause := r.Context().Err(); err != nil && cause != nil {
 		return cause
 	}
 	said := readRefusal(data)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -21,6 +22,8 @@ type Options struct {
 	// Getenv is asked for variables that no agent file names, such as
 	// HOLODECK_STATE_DIR; nil means that none is set.
 	Getenv func(name string) string
+	// HTTP makes the requests of the embedder; nil is http.DefaultClient.
+	HTTP *http.Client
 	// ForceIngest indexes the sources of search tools anew.
 	ForceIngest bool
 	// Progress, if set, is told how many files of a tool are indexed.
@@ -54,7 +57,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 	var embedder embed.Embedder
 	if slices.ContainsFunc(a.Tools, config.IsRetrieval) {
 		var err error
-		if embedder, err = openEmbedder(ctx, a); err != nil {
+		if embedder, err = openEmbedder(ctx, env, a, opts.HTTP); err != nil {
 			return nil, err
 		}
 	}
@@ -80,12 +83,12 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 }
 
 // openEmbedder opens the embedder that all search tools of an agent share.
-func openEmbedder(ctx context.Context, a *config.Agent) (embed.Embedder, error) {
+func openEmbedder(ctx context.Context, env agent.Env, a *config.Agent, client *http.Client) (embed.Embedder, error) {
 	choice, err := embed.Resolve(a)
 	if err != nil {
 		return nil, fmt.Errorf("choose an embedder: %w", err)
 	}
-	embedder, err := embed.Open(ctx, choice)
+	embedder, err := embed.Open(ctx, choice, embed.Options{Getenv: a.Variable, HTTP: client, Rand: env.Rand})
 	if err != nil {
 		return nil, fmt.Errorf("open the embedder: %w", err)
 	}

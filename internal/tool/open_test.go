@@ -52,7 +52,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"a kind it does not run", offlineModel, func(a *config.Agent) {
 			a.Tools = append(a.Tools, &config.PromptTool{ToolBase: config.ToolBase{Type: config.ToolPrompt, Name: "sum"}})
 		}, "this build runs no tools of type prompt yet; use --offline to leave it out"},
-		{"a provider without an embedder", openAIModel, func(*config.Agent) {}, "open the embedder: this build has no embedder for provider openai"},
+		{"an embedder without an address", openAIModel, func(a *config.Agent) { nowhere := "nowhere"; a.Model.Endpoint = &nowhere }, "endpoint: is not an http or https address"},
 		{"a source that went away", offlineModel, func(a *config.Agent) { _ = os.Remove(filepath.Join(a.Dir, "a.md")) }, "docs_search"},
 		{"two tools of one name", offlineModel, func(a *config.Agent) { a.Tools[1].Base().Name = "docs" },
 			"tools[0] and tools[1] are both called docs_search; rename one of them"},
