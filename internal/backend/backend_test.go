@@ -194,7 +194,9 @@ func TestCheck(t *testing.T) {
 			offline + "backend: google_adk\ngoogle_adk: {max_iterations: 3, output_key: answer}\n",
 			[]string{"warning google_adk.output_key no_effect"},
 		},
-		"filtering": {offline + "tool_filtering: {enabled: true}\n", nil},
+		"google":                {"model: {provider: google, name: x}\n", []string{"warning model.provider unsupported"}},
+		"google_adk for OpenAI": {openai + "backend: google_adk\n", []string{"warning backend unsupported"}},
+		"filtering":             {offline + "tool_filtering: {enabled: true}\n", nil},
 		"filtering without an embedder": {
 			anthropic + "tool_filtering: {enabled: true, search_method: hybrid}\n", []string{"error tool_filtering.search_method missing"},
 		},

@@ -21,16 +21,25 @@ func Check(a *config.Agent) []config.Problem {
 	case config.BackendClaude:
 		problems = append(problems, claude.Check(a)...)
 	case config.BackendGoogleADK:
-		problems = append(problems, checkStandIn(a)...)
+		problems = append(problems, checkGoogleADK(a)...)
 	}
 	return problems
 }
 
-// checkStandIn warns of the keys of google_adk that the loop, which stands in for
-// it with the offline model, does not heed.
-func checkStandIn(a *config.Agent) []config.Problem {
+// checkGoogleADK warns that this build does not run google_adk and, with the
+// offline model, for which the loop stands in for it, of the keys that the loop
+// does not heed.
+func checkGoogleADK(a *config.Agent) []config.Problem {
+	if a.Model.Provider != config.ProviderOffline {
+		block, key := a.Model.Block, "provider" // which chose it
+		if a.Wrote("backend") {
+			block, key = a.Block, "backend"
+		}
+		return []config.Problem{block.Problem(config.SeverityWarning, key, config.CodeUnsupported,
+			"this build does not run google_adk yet", "run with --offline to let the built-in loop and model stand in")}
+	}
 	s := a.GoogleADK
-	if s == nil || a.Model.Provider != config.ProviderOffline {
+	if s == nil {
 		return nil
 	}
 	var problems []config.Problem

@@ -16,7 +16,8 @@
 // # Scores
 //
 // A tool is compared by its name, its description and the names and descriptions
-// of its arguments. Scores are those of package knowledge/index, from 0 to 1: of
+// of its arguments; a search tool, whose argument is that of all, without the
+// last. Scores are those of package knowledge/index, from 0 to 1: of
 // its keyword leg (search_method bm25), of its semantic leg (semantic, with the
 // agent's embedder) or of both, fused (hybrid).
 //

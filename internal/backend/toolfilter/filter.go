@@ -185,10 +185,15 @@ func normalised(v []float32) []float32 {
 	return unit
 }
 
-// describe returns what a tool is compared by.
+// describe returns what a tool is compared by. What all search tools have in
+// common tells none of them from the others, and is left out.
 func describe(d agent.Definition) string {
-	var b strings.Builder
 	spaced := strings.NewReplacer("_", " ", "-", " ")
+	name := nameInFile(d)
+	if isSearch(d) {
+		return spaced.Replace(name) + "\n" + strings.TrimPrefix(d.Description, "Search "+name+": ")
+	}
+	var b strings.Builder
 	b.WriteString(spaced.Replace(d.Name) + "\n" + d.Description)
 	var schema struct {
 		Properties map[string]struct {
@@ -204,19 +209,28 @@ func describe(d agent.Definition) string {
 	return b.String()
 }
 
-// means reports whether a glob of always_include means a tool: by its canonical
-// name, or by the name that it, or the server it is of, has in the agent file.
-func means(glob string, d agent.Definition) bool {
-	inFile := d.Name
-	switch config.ToolType(d.Source) {
-	case config.ToolVectorstore, config.ToolHierarchical:
-		inFile = strings.TrimSuffix(d.Name, "_search")
-	default:
-		if server, ok := strings.CutPrefix(d.Source, "mcp:"); ok {
-			inFile = server
-		}
+// isSearch reports whether a tool is one of the agent file's search tools.
+func isSearch(d agent.Definition) bool {
+	kind := config.ToolType(d.Source)
+	return kind == config.ToolVectorstore || kind == config.ToolHierarchical
+}
+
+// nameInFile returns the name that a tool, or the server it is of, has in the
+// agent file.
+func nameInFile(d agent.Definition) string {
+	if isSearch(d) {
+		return strings.TrimSuffix(d.Name, "_search")
 	}
-	for _, name := range []string{d.Name, inFile} {
+	if server, ok := strings.CutPrefix(d.Source, "mcp:"); ok {
+		return server
+	}
+	return d.Name
+}
+
+// means reports whether a glob of always_include means a tool: by its canonical
+// name, or by its name in the agent file.
+func means(glob string, d agent.Definition) bool {
+	for _, name := range []string{d.Name, nameInFile(d)} {
 		if ok, _ := path.Match(glob, name); ok {
 			return true
 		}
