@@ -26,18 +26,12 @@ func Check(a *config.Agent) []config.Problem {
 	}
 	if m := a.Model; m != nil && m.Provider != "" && m.Provider != config.ProviderOffline {
 		access, missing := provider.Resolve(m, a.Variable)
-		if reaches(a) {
+		if !a.Replay { // what is played from a record needs none
 			problems = append(problems, missing...)
 		}
 		problems = append(problems, limits(m, access.Route)...)
 	}
 	return problems
-}
-
-// reaches reports whether the agent's model is reached from here. The claude
-// runtime reaches its model itself, and what is played from a record needs none.
-func reaches(a *config.Agent) bool {
-	return !a.Replay && a.Runtime != config.BackendClaude
 }
 
 // limits says what a section asks of its model and the model cannot do.

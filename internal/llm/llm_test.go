@@ -324,7 +324,9 @@ func TestCheckFindsWhatIsWrongWithScripts(t *testing.T) {
 			"agent.yaml:4:3: model.api_key: anthropic model x needs a key, and there is none (set ANTHROPIC_API_KEY in the environment or in a .env file beside the agent file, or run with --offline)",
 			"agent.yaml:6:16: model.temperature: is 1.5, and anthropic takes 0 to 1 (lower it)",
 		}},
-		"claude reaches its model itself": {"  provider: anthropic\n  name: x\n", "", nil},
+		"claude, over the API": {"  provider: anthropic\n  name: x\n", "", []string{
+			"agent.yaml:4:3: model.api_key: anthropic model x needs a key, and there is none (set ANTHROPIC_API_KEY in the environment or in a .env file beside the agent file, or run with --offline)",
+		}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

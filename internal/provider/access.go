@@ -233,7 +233,7 @@ func (r *resolver) anthropic(a *Access) {
 	case "foundry":
 		r.foundry(a)
 	case "oauth_token":
-		r.problem("auth_provider", config.CodeUnsupported, "a token of a Claude subscription is honoured from the Claude CLI alone, not over the API",
+		r.problem("auth_provider", config.CodeCredential, "a token of a Claude subscription is honoured from the Claude CLI alone, not over the API",
 			"set auth_provider to api_key, custom, bedrock, vertex or foundry")
 	}
 }

@@ -132,7 +132,7 @@ func TestWhatIsMissingIsSaidBeforeAnyWork(t *testing.T) {
 		{"azure", section("azure_openai", nil), nil, []string{"missing: is required with provider azure_openai: ", "credential: needs a key: set AZURE_OPENAI_API_KEY"}},
 		{"anthropic", section("anthropic", nil), nil, []string{"credential: needs a key: set ANTHROPIC_API_KEY"}},
 		{"anthropic, custom", section("anthropic", func(m *config.Model) { paidBy("custom")(m); m.Endpoint = ptr("http://gw") }), env{"ANTHROPIC_API_KEY": "k"}, []string{"credential: needs a key: set ANTHROPIC_AUTH_TOKEN"}},
-		{"a subscription", section("anthropic", paidBy("oauth_token")), nil, []string{"unsupported: from the Claude CLI alone: set auth_provider to api_key"}},
+		{"a subscription", section("anthropic", paidBy("oauth_token")), nil, []string{"credential: from the Claude CLI alone: set auth_provider to api_key"}},
 		{"bedrock", section("anthropic", paidBy("bedrock")), nil, []string{"credential: needs a region: AWS_REGION", "credential: other AWS credentials are not used: AWS_BEARER_TOKEN_BEDROCK"}},
 		{"vertex", section("anthropic", paidBy("vertex")), nil, []string{"credential: needs a region: CLOUD_ML_REGION", "credential: needs a project: ANTHROPIC_VERTEX_PROJECT_ID"}},
 		{"foundry", section("anthropic", paidBy("foundry")), nil, []string{"credential: needs to know the resource: ANTHROPIC_FOUNDRY_RESOURCE", "credential: needs a key: ANTHROPIC_FOUNDRY_API_KEY"}},
