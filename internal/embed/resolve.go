@@ -123,11 +123,11 @@ func deref[T any](p *T) (v T) {
 }
 
 // Check says what is missing to reach the embedder, and warns of settings that
-// the chosen embedder does not use. It says nothing of an agent without
-// retrieval tools, or under --offline.
+// the chosen embedder does not use. It says nothing of an agent that embeds
+// nothing, or under --offline.
 func Check(a *config.Agent) []config.Problem {
 	tools := Tools(a)
-	if len(tools) == 0 || a.Offline {
+	if len(tools) == 0 && !a.ToolFiltering.Embeds() || a.Offline {
 		return nil
 	}
 	c, err := Resolve(a)
