@@ -166,8 +166,6 @@ func TestCheck(t *testing.T) {
 		"claude on an API": {
 			anthropic + "claude: {runtime: api, max_turns: 3, max_budget_usd: 1, effort: low, fallback_model: y, disallowed_tools: [Bash], extended_thinking: {enabled: true}}\n", nil,
 		},
-		"google_adk":             {"model: {provider: google, name: x}\n", []string{"warning model.provider unsupported"}},
-		"google_adk by name":     {"backend: google_adk\n" + openai, []string{"warning backend unsupported"}},
 		"claude without the CLI": {anthropic + "claude: {runtime: cli}\n", []string{"error claude.runtime unsupported"}},
 		"what only the CLI has": {
 			anthropic + "claude: {working_directory: ., permission_mode: acceptEdits, web_search: true, bash: {enabled: true}, file_system: {read: true, write: true, edit: true}, agents: {b: {description: d, prompt: p}}, setting_sources: [user], allowed_tools: [WebFetch, kb, kb_search, 'mcp__holodeck_tools__kb*', mcp__other__x]}\n" +
