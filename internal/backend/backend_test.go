@@ -159,8 +159,13 @@ func TestCheck(t *testing.T) {
 			openai + "agent_framework: {keep_last_groups: 5}\n", []string{"warning agent_framework.keep_last_groups no_effect"},
 		},
 		"openai": {
-			openai + "openai: {max_turns: 3, effort: low, i_understand_this_is_unsafe: true, disable_default_hooks: true, disable_subprocess_env_scrub: true}\n",
+			"model: {provider: openai, name: o3-mini}\nopenai: {max_turns: 3, effort: low, i_understand_this_is_unsafe: true, disable_default_hooks: true, disable_subprocess_env_scrub: true}\n",
 			[]string{"warning openai.i_understand_this_is_unsafe no_effect", "warning openai.disable_default_hooks no_effect", "warning openai.disable_subprocess_env_scrub no_effect"},
+		},
+		"effort of a model that does not think": {openai + "openai: {effort: low}\n", []string{"warning openai.effort no_effect"}},
+		"skills on semantic_kernel": {
+			openai + "backend: semantic_kernel\ntools: [{type: vectorstore, name: kb, description: d, source: .}, {type: skill, name: s, description: d, instructions: i}]\n",
+			[]string{"error tools[1].type unsupported"},
 		},
 		"openai that is not used": {offline + "openai: {disable_default_hooks: true}\n", nil},
 		"claude on an API": {

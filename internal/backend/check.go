@@ -3,6 +3,7 @@ package backend
 import (
 	"github.com/holodeck-go/holodeck/internal/backend/agentframework"
 	"github.com/holodeck-go/holodeck/internal/backend/claude"
+	"github.com/holodeck-go/holodeck/internal/backend/semantickernel"
 	"github.com/holodeck-go/holodeck/internal/backend/toolfilter"
 	"github.com/holodeck-go/holodeck/internal/config"
 )
@@ -18,6 +19,8 @@ func Check(a *config.Agent) []config.Problem {
 	switch a.Runtime {
 	case config.BackendAgentFramework:
 		problems = append(problems, agentframework.Check(a)...)
+	case config.BackendSemanticKernel:
+		problems = append(problems, semantickernel.Check(a)...)
 	case config.BackendClaude:
 		problems = append(problems, claude.Check(a)...)
 	case config.BackendGoogleADK:

@@ -173,6 +173,32 @@ func TestOfflineSaysWhichRuntimeTheLoopStandsInFor(t *testing.T) {
 	}
 }
 
+func TestSummariesAreLeftOut(t *testing.T) {
+	const summaries = "agent_framework: {compaction_strategy: summarization}\n"
+	for file, want := range map[string]int{
+		"model: {provider: openai, name: m}\n" + summaries:                                             1,
+		"model: {provider: offline, name: m}\n" + summaries:                                            1,
+		"model: {provider: offline, name: m, script: [{do: [{text: Yes.}]}]}\n" + summaries:            0,
+		"model: {provider: openai, name: m}\nbackend: semantic_kernel\n" + summaries:                   0,
+		"model: {provider: openai, name: m}\nagent_framework: {compaction_strategy: sliding_window}\n": 0,
+	} {
+		dir := folder(t, map[string]string{"agent.yaml": "name: a\ninstructions: {inline: Help.}\n" + file})
+		a, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir}, Offline: true})
+		if len(problems) > 0 {
+			t.Fatalf("%s%v", file, problems)
+		}
+		found := 0
+		for _, l := range a.LeftOut {
+			if l.Path == "agent_framework.compaction_strategy" && l.Now == "the whole conversation is sent" {
+				found++
+			}
+		}
+		if found != want {
+			t.Errorf("%sleft out: %v", file, a.LeftOut)
+		}
+	}
+}
+
 func TestRoomsAreAsked(t *testing.T) {
 	dir := accountsFolder(t)
 	_, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir, Environ: []string{

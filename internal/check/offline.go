@@ -41,6 +41,7 @@ func takeOffline(agent *config.Agent) (excused []string) {
 	r := &rewrite{agent: agent, excused: []string{"providers", "vectorstores", "mcp_servers", "deployment", "observability"}}
 	r.runtime()
 	r.models()
+	r.compaction()
 	r.tools()
 	r.hooks()
 	r.telemetry()
@@ -148,6 +149,20 @@ func caseJudges(c *config.TestCase, fn func(*config.Model)) {
 	for i := range c.Turns {
 		eachJudge(c.Turns[i].Evaluations, fn)
 	}
+}
+
+// compaction leaves out summaries of the conversation: the offline model has none
+// to give but those of a script.
+func (r *rewrite) compaction() {
+	a := r.agent
+	s := a.AgentFramework
+	if s == nil || s.CompactionStrategy != config.CompactionSummarization || a.Runtime != config.BackendAgentFramework {
+		return
+	}
+	if m := a.Model; m == nil || len(m.Script) > 0 || m.ScriptFile != nil {
+		return
+	}
+	r.note(s.Block, "compaction_strategy", "summaries of the conversation", "a model that can sum up", "the whole conversation is sent")
 }
 
 // eachJudge calls fn with the model of every metric that has its own.

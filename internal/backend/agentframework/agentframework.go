@@ -6,6 +6,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/backend/loop"
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/llm"
 )
 
 // Open opens an agent. o is what is the same on every runtime; the agent's
@@ -69,6 +70,9 @@ func Check(a *config.Agent) []config.Problem {
 	}
 	if a.UsesOpenAI() {
 		o := a.OpenAI
+		if !llm.HeedsEffort(a.Model) {
+			idle(o.Block, "effort", a.Model.Name+" is not known as a model that thinks before it answers")
+		}
 		idle(o.Block, "i_understand_this_is_unsafe", "no key of this section is unsafe here")
 		idle(o.Block, "disable_default_hooks", "secrets in tool output are always masked")
 		idle(o.Block, "disable_subprocess_env_scrub", "it starts no child processes")

@@ -21,6 +21,18 @@ func Open(a *config.Agent, o loop.Options) (agent.Backend, error) {
 	return b, nil
 }
 
+// Check refuses skills, which Semantic Kernel never had.
+func Check(a *config.Agent) []config.Problem {
+	var problems []config.Problem
+	for _, t := range a.Tools {
+		if b := t.Base(); b.Type == config.ToolSkill {
+			problems = append(problems, b.Problem(config.SeverityError, "type", config.CodeUnsupported,
+				"backend semantic_kernel has no skills", "use backend agent_framework, claude or google_adk"))
+		}
+	}
+	return problems
+}
+
 // maxName is the longest name, of a tool or a schema, that providers take.
 const maxName = 64
 
