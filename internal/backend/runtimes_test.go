@@ -75,13 +75,20 @@ func (m modelSource) pairs(r runtime) bool {
 // open returns a model that plays a script.
 func (m modelSource) open(t *testing.T, s script.Script) llm.Model {
 	t.Helper()
-	if m.section == nil {
-		model, err := llm.Scripted(testEnv(), "scripted", s)
-		if err != nil {
-			t.Fatal(err)
-		}
+	if m.section != nil {
+		model, _ := m.serve(t, s)
 		return model
 	}
+	model, err := llm.Scripted(testEnv(), "scripted", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return model
+}
+
+// serve returns a model that plays a script, and the server it is at.
+func (m modelSource) serve(t *testing.T, s script.Script) (llm.Model, *llmtest.Server) {
+	t.Helper()
 	const key = "key-of-a-test"
 	server := llmtest.Start(t, s, llmtest.Options{
 		Key: key, Auto: func(text string) bool { return strings.HasPrefix(text, "That does not match the JSON Schema") },
@@ -94,7 +101,7 @@ func (m modelSource) open(t *testing.T, s script.Script) llm.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return model
+	return model, server
 }
 
 // base returns what is the same on every runtime, with a model and tools.
@@ -559,5 +566,75 @@ func TestSemanticKernelShowsTheModelItsOwnNames(t *testing.T) {
 	}
 	if len(result.ToolCalls) != 1 || result.ToolCalls[0].Name != "kb_search" || result.ToolResults[0].IsError || result.NumTurns != 2 {
 		t.Errorf("the result is %+v", result)
+	}
+}
+
+func TestSemanticKernelsNamesGoOverTheWire(t *testing.T) {
+	r := runtimes()[1]
+	for _, source := range sources() {
+		if source.section == nil || !source.pairs(r) || source.section.Provider == config.ProviderOllama {
+			continue // Ollama names no schema
+		}
+		model, server := source.serve(t, script.Script{Rules: []script.Rule{{Steps: []script.Step{{Text: `{"shelf": 4}`}}}}})
+		o := base(t, r, model, shelf{})
+		o.Schema = json.RawMessage(`{"type":"object","properties":{"shelf":{"type":"integer"}}}`)
+		a := r.file(t, "")
+		a.Name = "Help desk"
+		if _, err := ask(t, r, a, o); err != nil {
+			t.Fatal(err)
+		}
+		body := string(server.Requests()[0].Body)
+		for _, want := range []string{`"name":"Help-desk"`, `"name":"vectorstore-kb"`} {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s: no %s in %s", source.name, want, body)
+			}
+		}
+	}
+}
+
+// place is a search tool of one place.
+type place struct{ name, about string }
+
+func (p place) Definition() agent.Definition {
+	return agent.Definition{
+		Name: p.name + "_search", Description: "Search " + p.name + ": " + p.about, Source: "vectorstore", Retrieval: true,
+		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`),
+	}
+}
+
+func (p place) Call(context.Context, json.RawMessage) (agent.ToolResult, error) {
+	return agent.TextResult(agent.NothingFound), nil
+}
+
+func TestEveryRuntimeOffersTheToolsOfATurn(t *testing.T) {
+	tools := []agent.Tool{place{"harbour", "gates and tides"}, place{"library", "books and the reading room"}}
+	for _, name := range []string{"agent_framework", "semantic_kernel", "claude", "google_adk"} {
+		for section, want := range map[string][]string{
+			"": {"harbour_search", "library_search"},
+			"tool_filtering: {enabled: false, search_method: bm25}\n":                            {"harbour_search", "library_search"},
+			"tool_filtering: {enabled: true}\n":                                                  {"library_search"},
+			"tool_filtering: {enabled: true, search_method: bm25}\n":                             {"library_search"},
+			"tool_filtering: {enabled: true, search_method: hybrid, always_include: ['har*']}\n": {"harbour_search", "library_search"},
+		} {
+			b, err := open(t, load(t, "model: {provider: offline, name: x}\nbackend: "+name+"\n"+section))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := b.NewSession(t.Context(), agent.SessionOptions{Tools: tools})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := agent.Collect(s.Send(t.Context(), agent.Text("When does the reading room open?")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var called []string // the offline model searches wherever it may
+			for _, c := range r.ToolCalls {
+				called = append(called, c.Name)
+			}
+			if !slices.Equal(called, want) {
+				t.Errorf("%s, %q: it searches %v, want %v", name, section, called, want)
+			}
+		}
 	}
 }
