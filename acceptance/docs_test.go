@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -145,13 +146,26 @@ func runHolodeck(t *testing.T, dir, command string) (output string, exit int) {
 	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GITHUB_ACTIONS=", "HOME="+filepath.Join(dir, "home"), "USERPROFILE="+filepath.Join(dir, "home"))
+	cmd.Env = append(withoutAccounts(os.Environ()), "GITHUB_ACTIONS=", "HOME="+filepath.Join(dir, "home"), "USERPROFILE="+filepath.Join(dir, "home"))
 	out, err := cmd.CombinedOutput()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
 		t.Fatalf("%s: %v", command, err)
 	}
 	return strings.ReplaceAll(string(out), dir+string(filepath.Separator), "/home/you/"), cmd.ProcessState.ExitCode()
+}
+
+// withoutAccounts leaves out what would let a page reach the accounts of whoever
+// runs the test.
+func withoutAccounts(environ []string) []string {
+	return slices.DeleteFunc(environ, func(entry string) bool {
+		for _, prefix := range []string{"OPENAI_", "AZURE_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "OLLAMA_", "AWS_", "HOLODECK_"} {
+			if strings.HasPrefix(entry, prefix) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // splitWords splits a command line as a shell does, with double and single quotes.
