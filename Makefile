@@ -29,7 +29,11 @@ test-race: ## the same under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: test-peers
-test-peers: peer-kill peer-bm25 peer-textmetrics peer-html ## against independent implementations from pinned packages
+test-peers: peer-kill peer-sdks peer-bm25 peer-textmetrics peer-html ## against independent implementations from pinned packages
+
+.PHONY: peer-sdks
+peer-sdks: ## the fake model server, understood by the providers' own modules
+	./bench/peers/sdks.sh '$(HOLODECK_CACHE)'
 
 .PHONY: peer-bm25
 peer-bm25: ## the recorded BM25 scores, computed again by the package they came from

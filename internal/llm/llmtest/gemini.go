@@ -83,7 +83,7 @@ func (g gemini) read(r *http.Request, body []byte) (exchange, error) {
 		}
 		for _, p := range c.Parts {
 			switch {
-			case p.Thought && p.ThoughtSignature == "", p.ThoughtSignature != "" && p.ThoughtSignature != thoughtSeal:
+			case p.ThoughtSignature != "" && p.ThoughtSignature != thoughtSeal:
 				return exchange{}, fmt.Errorf("contents[%d]: thought signature is not valid", i)
 			case p.FunctionCall != nil:
 				calls++

@@ -213,7 +213,7 @@ func (v *chatVoice) finish(reason string, u agent.Usage) {
 			v.chunk(object{"refusal": refusal}, nil)
 		}
 		v.chunk(object{}, reason)
-		v.events.send("", encode(object{"id": "chatcmpl", "object": "chat.completion.chunk", "created": 1, "model": v.exchange.model, "choices": []object{}, "usage": usage}))
+		v.events.send("", encode(object{"id": fmt.Sprintf("chatcmpl-%d", v.exchange.serial), "object": "chat.completion.chunk", "created": 1, "model": v.exchange.model, "choices": []object{}, "usage": usage}))
 		v.events.send("", []byte("[DONE]"))
 		return
 	}

@@ -35,6 +35,8 @@ type Options struct {
 	// Auto tells a message that a runtime wrote in a person's place. It begins
 	// no turn. Nil takes every message for a person's.
 	Auto func(text string) bool
+	// Forget keeps no requests, for servers that run for long.
+	Forget bool
 	// Dimensions is the width of embeddings where a request names none; 0 is 8.
 	Dimensions int
 }
@@ -173,7 +175,9 @@ func (h *Handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return // the client left
 	}
 	h.mu.Lock()
-	h.requests = append(h.requests, Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone(), Body: body, Peer: r.RemoteAddr})
+	if !h.options.Forget {
+		h.requests = append(h.requests, Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone(), Body: body, Peer: r.RemoteAddr})
+	}
 	h.serial++
 	serial := h.serial
 	h.mu.Unlock()
