@@ -57,7 +57,7 @@ func serve(ctx context.Context, rules, address string) error {
 		return err
 	}
 	fmt.Printf("http://%s\n", listener.Addr())
-	server := &http.Server{Handler: handler} //nolint:gosec // it serves this machine
+	server := &http.Server{Handler: handler}
 	stopped := context.AfterFunc(ctx, func() {
 		handler.Close()
 		server.Close()

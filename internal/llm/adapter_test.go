@@ -430,7 +430,7 @@ func TestACallThatStallsEndsWithItsContext(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 			_, _, err := collect(m.Stream(ctx, asked("hi")))
 			cancel()
-			if err != context.DeadlineExceeded { //nolint:errorlint // itself, and nothing round it
+			if err != context.DeadlineExceeded { // itself, and nothing round it
 				t.Errorf("%s: a deadline gave %v", name, err)
 			}
 		}
@@ -442,7 +442,7 @@ func TestACallThatStallsEndsWithItsContext(t *testing.T) {
 			last = err
 			cancel()
 		}
-		if last != context.Canceled { //nolint:errorlint // itself
+		if last != context.Canceled { // itself
 			t.Errorf("a cancelled call gave %v", last)
 		}
 	})

@@ -58,12 +58,11 @@ func (messages) read(r *http.Request, body []byte) (exchange, error) {
 			Role    string
 			Content json.RawMessage
 		}
-		OutputConfig struct{ Format json.RawMessage } `json:"output_config"`
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
 		return exchange{}, fmt.Errorf("the body is not JSON: %w", err)
 	}
-	x := exchange{model: req.Model, stream: req.Stream, schema: len(req.OutputConfig.Format) > 0}
+	x := exchange{model: req.Model, stream: req.Stream}
 	if name, verb, vertex := afterModels(r.URL.Path); vertex {
 		if req.Model != "" || req.Version == "" {
 			return exchange{}, fmt.Errorf("on Vertex AI the body has anthropic_version, and no model")

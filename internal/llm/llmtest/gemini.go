@@ -60,12 +60,11 @@ func (g gemini) read(r *http.Request, body []byte) (exchange, error) {
 				}
 			}
 		}
-		GenerationConfig struct{ ResponseJSONSchema json.RawMessage }
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
 		return exchange{}, fmt.Errorf("the body is not JSON: %w", err)
 	}
-	x := exchange{stream: g.stream, schema: len(req.GenerationConfig.ResponseJSONSchema) > 0}
+	x := exchange{stream: g.stream}
 	x.model, _, _ = afterModels(r.URL.Path)
 	if g.stream && r.URL.Query().Get("alt") != "sse" {
 		return exchange{}, fmt.Errorf("this server streams with alt=sse alone")

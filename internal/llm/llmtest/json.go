@@ -22,12 +22,3 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	w.Write(append(encode(v), '\n'))
 }
-
-// plain returns a JSON value as text: strings as they are, the rest as JSON.
-func plain(v json.RawMessage) string {
-	var s string
-	if json.Unmarshal(v, &s) == nil {
-		return s
-	}
-	return string(v)
-}

@@ -18,7 +18,6 @@ func (ollama) read(_ *http.Request, body []byte) (exchange, error) {
 	var req struct {
 		Model    string
 		Stream   *bool
-		Format   json.RawMessage
 		Messages []struct {
 			Role, Content string
 			ToolCalls     []struct {
@@ -30,7 +29,7 @@ func (ollama) read(_ *http.Request, body []byte) (exchange, error) {
 	if err := json.Unmarshal(body, &req); err != nil {
 		return exchange{}, fmt.Errorf("the body is not JSON: %w", err)
 	}
-	x := exchange{model: req.Model, stream: req.Stream == nil || *req.Stream, schema: len(req.Format) > 0}
+	x := exchange{model: req.Model, stream: req.Stream == nil || *req.Stream}
 	for i, m := range req.Messages {
 		switch m.Role {
 		case "system":

@@ -33,13 +33,9 @@ func (chat) refusal(e script.Error) any { return openAIRefusal(e) }
 
 func (chat) read(r *http.Request, body []byte) (exchange, error) {
 	var req struct {
-		Model         string
-		Stream        bool
-		StreamOptions struct {
-			IncludeUsage bool `json:"include_usage"`
-		} `json:"stream_options"`
-		ResponseFormat json.RawMessage `json:"response_format"`
-		Messages       []struct {
+		Model    string
+		Stream   bool
+		Messages []struct {
 			Role       string
 			Content    json.RawMessage
 			ToolCallID string `json:"tool_call_id"`
@@ -52,7 +48,7 @@ func (chat) read(r *http.Request, body []byte) (exchange, error) {
 	if err := json.Unmarshal(body, &req); err != nil {
 		return exchange{}, fmt.Errorf("the body is not JSON: %w", err)
 	}
-	x := exchange{model: req.Model, stream: req.Stream, schema: len(req.ResponseFormat) > 0}
+	x := exchange{model: req.Model, stream: req.Stream}
 	if name := deployment(r.URL.Path); name != "" {
 		x.model = name
 	}

@@ -26,12 +26,11 @@ func (responses) read(_ *http.Request, body []byte) (exchange, error) {
 			// Of a reasoning item.
 			EncryptedContent string `json:"encrypted_content"`
 		}
-		Text struct{ Format struct{ Type string } }
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
 		return exchange{}, fmt.Errorf("the body is not JSON: %w", err)
 	}
-	x := exchange{model: req.Model, stream: req.Stream, schema: req.Text.Format.Type == "json_schema"}
+	x := exchange{model: req.Model, stream: req.Stream}
 	open := map[string]bool{} // calls without a result
 	said := func() bool { n := len(x.messages); return n > 0 && x.messages[n-1].from == model }
 	for i, item := range req.Input {

@@ -120,7 +120,6 @@ type exchange struct {
 	model    string
 	stream   bool
 	messages []message
-	schema   bool // the answer must follow one
 	embed    *embedding
 	serial   int // of the response
 }
