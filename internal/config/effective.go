@@ -118,7 +118,7 @@ func (w *settingWalk) value(b Block, key string, at keyPath, v reflect.Value) {
 
 // add adds a setting, masked.
 func (w *settingWalk) add(b Block, key string, at keyPath, value any) {
-	s := Setting{Path: at.String(), Value: w.mask(key, value), Layer: b.LayerOf(key)} // no Pos: a default stands nowhere
+	s := Setting{Path: w.redactor.String(at.String()), Value: w.mask(key, value), Layer: b.LayerOf(key)} // no Pos: a default stands nowhere
 	if k := b.key(key); k != nil {
 		s.Pos = k.at.pos()
 		if k.secret {
@@ -151,7 +151,7 @@ func (w *settingWalk) mask(key string, value any) any {
 	case v.Kind() == reflect.Map:
 		out := make(map[string]any, v.Len())
 		for it := v.MapRange(); it.Next(); {
-			out[it.Key().String()] = w.mask(it.Key().String(), it.Value().Interface())
+			out[w.redactor.String(it.Key().String())] = w.mask(it.Key().String(), it.Value().Interface())
 		}
 		return out
 	}

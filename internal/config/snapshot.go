@@ -51,7 +51,7 @@ func (s *snapshot) block(v reflect.Value, prefix string) {
 			s.out.WriteString(",")
 		}
 		s.out.WriteString("\n" + inner)
-		s.json(key, inner)
+		s.json(s.values.redactor.String(key), inner)
 		s.out.WriteString(": ")
 	}
 	s.out.WriteString("{")
@@ -162,7 +162,7 @@ func (s *snapshot) sections(b Block, key string, v reflect.Value, prefix string)
 			s.out.WriteString(",")
 		}
 		s.out.WriteString("\n" + inner)
-		s.json(name.String(), inner)
+		s.json(s.values.redactor.String(name.String()), inner)
 		s.out.WriteString(": ")
 		s.value(b, key, v.MapIndex(name), inner)
 	}

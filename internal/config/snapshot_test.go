@@ -187,7 +187,7 @@ test_cases:
     input: "canary-${TOKEN}"
     allow_empty: true
     files: [{path: file.txt, type: pdf, pages: [1, "3-5"]}]
-    expected_tools: [kb, {name: kb, args: {n: {fuzzy: "1"}}}]
+    expected_tools: [kb, {name: kb, args: {n: {fuzzy: "1"}, "k-canary-token": {"deep-canary-token": 1}}}]
 `
 
 // Keys that are ours are left out, values are not changed, and no secret stands
@@ -213,7 +213,7 @@ func TestSnapshotMasksAndLeavesOutWhatIsOurs(t *testing.T) {
 	for _, want := range []string{
 		`"provider":"offline"`, `"api_key":null`, `"author":"me"`, `"description":null`, `"llm_timeout":60`,
 		`"config":{"depth":1.5,"password":"[redacted]"}`, `"env":{"PLAIN":"[redacted]"}`, `"collection":"c"`, `"response_format":{"type":"object"}`,
-		`"metric":"contains"`, `"input":"[redacted]"`, `"expected_tools":["kb",{"args":{"n":{"fuzzy":"1"}},"count":1,"name":"kb"}]`,
+		`"metric":"contains"`, `"input":"[redacted]"`, `"expected_tools":["kb",{"args":{"k-[redacted]":{"deep-[redacted]":1},"n":{"fuzzy":"1"}},"count":1,"name":"kb"}]`,
 		`"pages":[1,3,4,5]`, `{"defer_loading":true,"description":"d","name":"helper","type":"skill"}`,
 	} {
 		if !strings.Contains(string(text), want) {

@@ -204,7 +204,7 @@ func (h *Header) redact(r *secret.Redactor) {
 		environment[name] = r.String(value)
 	}
 	h.Environment = environment
-	h.Selection = redactJSON(r, h.Selection)
+	h.Selection = r.JSON(h.Selection)
 }
 
 // hashFile returns the SHA-256 of a file in hex.

@@ -22,7 +22,7 @@ func (c *Case) Redact(r *secret.Redactor) {
 func (t *Turn) redact(r *secret.Redactor) {
 	t.Input = r.String(t.Input)
 	t.Answer = r.String(t.Answer)
-	t.Structured = redactJSON(r, t.Structured)
+	t.Structured = r.JSON(t.Structured)
 	t.GroundTruth = redactText(r, t.GroundTruth)
 	t.RetrievalContext = redactList(r, t.RetrievalContext)
 	for i := range t.Files {
@@ -38,7 +38,7 @@ func (t *Turn) redact(r *secret.Redactor) {
 		call := &t.ToolCalls[i]
 		call.Name = r.String(call.Name)
 		call.CallID = r.String(call.CallID)
-		call.Arguments = redactJSON(r, call.Arguments)
+		call.Arguments = r.JSON(call.Arguments)
 		call.Result = r.String(call.Result)
 		call.Err = r.String(call.Err)
 	}
@@ -47,7 +47,7 @@ func (t *Turn) redact(r *secret.Redactor) {
 		check.Reason = r.String(check.Reason)
 		check.Expected.Name = r.String(check.Expected.Name)
 		if check.Expected.Args != nil {
-			check.Expected.Args, _ = redactValue(r, check.Expected.Args).(map[string]any)
+			check.Expected.Args, _ = r.Any(check.Expected.Args).(map[string]any)
 		}
 	}
 	for i := range t.Metrics {
@@ -78,47 +78,6 @@ func redactList(r *secret.Redactor, list []string) []string {
 		masked[i] = r.String(s)
 	}
 	return masked
-}
-
-// redactValue masks the strings of a value, and the keys of its mappings, in a
-// copy: a model may have put a secret anywhere.
-func redactValue(r *secret.Redactor, v any) any {
-	switch v := v.(type) {
-	case []any:
-		masked := make([]any, len(v))
-		for i, item := range v {
-			masked[i] = redactValue(r, item)
-		}
-		return masked
-	case map[string]any:
-		masked := make(map[string]any, len(v))
-		for key, item := range v {
-			masked[r.String(key)] = redactValue(r, item)
-		}
-		return masked
-	}
-	return r.Any(v)
-}
-
-// redactJSON masks the strings of a JSON value and returns doc itself when there
-// is nothing to mask. What is no JSON becomes a JSON string.
-func redactJSON(r *secret.Redactor, doc json.RawMessage) json.RawMessage {
-	masked := r.String(string(doc))
-	switch {
-	case len(doc) == 0:
-		return doc
-	case !json.Valid(doc):
-		return encodeJSON(masked)
-	case masked == string(doc) && !bytes.ContainsRune(doc, '\\'): // no escape that may hide a secret
-		return doc
-	}
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	dec.UseNumber() // numbers keep their digits
-	var value any
-	if err := dec.Decode(&value); err != nil {
-		return encodeJSON(masked) // cannot happen: it is valid
-	}
-	return encodeJSON(redactValue(r, value))
 }
 
 // encodeJSON encodes what was decoded from JSON, or a string.

@@ -131,6 +131,7 @@ func TestTrapT1StoredRunsHaveExactlyTheKeysTheirReadersKnow(t *testing.T) {
 func TestTrapT14NoSecretIsInAnyFile(t *testing.T) {
 	d := newDesk(t)
 	d.full()
+	d.agent = d.load(fullAgent + "  - {name: two, input: hi, expected_tools: [{name: f, args: {canary-token-1: {canary-token-1: 1}}}]}\n")
 	h := d.header(1)
 	h.Args = []string{"test", "agent.yaml", "--output=canary-token-1", "sk-proj-abcdefghij0123456789ABCD"}
 	h.Selection = json.RawMessage(`{"only": ["canary-token-1"]}`)
@@ -142,7 +143,7 @@ func TestTrapT14NoSecretIsInAnyFile(t *testing.T) {
 	c := numbered(0, runs.Failed)
 	c.Turns[0].Answer = "the token is canary-token-1 and AKIAABCDEFGHIJKLMNOP"
 	c.Turns[0].Errors = []string{"canary-header"}
-	c.Turns[0].ToolCalls = []runs.ToolCall{{Name: "x", Arguments: json.RawMessage(`{"a":"canary-environment"}`), Result: "canary-token-1"}}
+	c.Turns[0].ToolCalls = []runs.ToolCall{{Name: "x", Arguments: json.RawMessage(`{"canary-token-1":"canary-environment"}`), Result: "canary-token-1"}}
 	c.Redact(d.agent.Redactor) // as the runner does before anybody sees a case
 	add(t, r, c)
 	if _, err := r.Finish(runs.Incomplete, "canary-token-1", runs.Summary{Failed: 1}); err != nil {

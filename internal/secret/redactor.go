@@ -116,25 +116,10 @@ func (*Redactor) maskShapes(s string) string {
 // Bytes is String for bytes.
 func (r *Redactor) Bytes(b []byte) []byte { return []byte(r.String(string(b))) }
 
-// Any returns v with the strings of its maps and lists redacted; keys and
-// other kinds of value are untouched. It takes what encoding/json decodes to
-// and does not change v.
+// Any returns v with every string in it masked, the keys of its maps included. It
+// takes what encoding/json decodes to and does not change v; other kinds of value
+// are untouched.
 func (r *Redactor) Any(v any) any {
-	switch v := v.(type) {
-	case string:
-		return r.String(v)
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = r.Any(item)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, item := range v {
-			out[k] = r.Any(item)
-		}
-		return out
-	}
-	return v
+	masked, _ := r.maskedValue(v)
+	return masked
 }

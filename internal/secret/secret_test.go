@@ -58,9 +58,9 @@ func TestRedactor(t *testing.T) {
 
 func TestRedactorWalksValues(t *testing.T) {
 	r := secret.NewRedactor([]string{"hunter2-hunter2"})
-	in := map[string]any{"a": []any{"x hunter2-hunter2", 1.5, true, nil}}
+	in := map[string]any{"a": []any{"x hunter2-hunter2", 1.5, true, nil, map[string]any{"hunter2-hunter2": 1}}}
 	got := fmt.Sprint(r.Any(in))
-	if want := "map[a:[x [redacted] 1.5 true <nil>]]"; got != want {
+	if want := "map[a:[x [redacted] 1.5 true <nil> map[[redacted]:1]]]"; got != want {
 		t.Errorf("Any = %s, want %s", got, want)
 	}
 	if !strings.Contains(fmt.Sprint(in), "hunter2") {
