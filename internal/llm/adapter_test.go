@@ -600,6 +600,14 @@ func fuzzStream(f *testing.F, name string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for leaveAfter := range 4 { // a reader may leave at any time
+			n := 0
+			for range m.Stream(t.Context(), asked("hi")) {
+				if n++; n > leaveAfter {
+					break
+				}
+			}
+		}
 		var said strings.Builder
 		ends := 0
 		for chunk, err := range m.Stream(t.Context(), asked("hi")) {

@@ -316,7 +316,7 @@ func (m *chatModel) read(ctx context.Context, resp *http.Response, r *reply) {
 		if err == nil {
 			err = s.event(e)
 		}
-		if s.finished && err != nil {
+		if s.finished && err != nil && !errors.Is(err, errLeft) {
 			break // all that mattered has come
 		}
 		if err != nil {

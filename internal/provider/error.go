@@ -50,7 +50,7 @@ func (e *Error) Error() string {
 	case e.Status >= 200 && e.Status < 300:
 		what = "unusable response"
 	case e.Status != 0:
-		what = fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
+		what = strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status)))
 	}
 	s := fmt.Sprintf("%s model %s: %s: %s", e.Provider, e.Model, what, e.Message)
 	if e.RetryAfter > 0 {

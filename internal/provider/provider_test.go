@@ -192,14 +192,17 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		"too many":      {openai(), 429, map[string]string{"Retry-After": "2"}, `{"error":{"message":"slow down"}}`, []string{"slow down; try again after 2s"}, 2 * time.Second, true},
 		"milliseconds":  {openai(), 429, map[string]string{"Retry-After": "2", "Retry-After-Ms": "1500"}, `{}`, []string{"try again after 1.5s"}, 1500 * time.Millisecond, true},
 		"a date":        {openai(), 503, map[string]string{"Date": "Mon, 02 Jan 2006 15:04:05 GMT", "Retry-After": "Mon, 02 Jan 2006 15:04:35 GMT"}, ``, []string{"503 Service Unavailable: no reason was given"}, 30 * time.Second, true},
-		"used up":       {openai(), 429, nil, `{"error":{"message":"quota","code":"insufficient_quota"}}`, []string{"the account is used up"}, 0, false},
-		"by its header": {openai(), 500, map[string]string{"X-Should-Retry": "false"}, `oops`, []string{"500 Internal Server Error: oops"}, 0, false},
-		"a web page":    {openai(), 502, map[string]string{"Content-Type": "text/html; charset=utf-8"}, `<h1>Bad gateway</h1>`, []string{"502 Bad Gateway: http://127.0.0.1", "answered with a web page"}, 0, true},
-		"no API at all": {openai(), 200, map[string]string{"Content-Type": "text/html"}, `<h1>Hello</h1>`, []string{"unusable response", "web page", "check endpoint"}, 0, false},
-		"a redirect":    {openai(), 307, map[string]string{"Location": "https://elsewhere.invalid/"}, ``, []string{"redirects to https://elsewhere.invalid/", "set endpoint"}, 0, false},
-		"a list":        {openai(), 400, nil, `[{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}]`, []string{"400 Bad Request: bad"}, 0, false},
-		"a detail":      {openai(), 422, nil, `{"detail":[{"msg":"field required"}]}`, []string{"422 Unprocessable Entity: ", "field required"}, 0, false},
-		"a long one":    {openai(), 400, nil, strings.Repeat("é", 5000), []string{"é…"}, 0, false},
+		"Google's wait": {section("google", func(m *config.Model) { m.APIKey = secret.New("k") }), 429, nil, `{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"27.5s"}]}}`,
+			[]string{"google model m1: 429 Too Many Requests: quota; try again after 27.5s"}, 27500 * time.Millisecond, true},
+		"a status of their own": {openai(), 529, nil, `{"error":{"message":"overloaded"}}`, []string{"openai model m1: 529: overloaded"}, 0, true},
+		"used up":               {openai(), 429, nil, `{"error":{"message":"quota","code":"insufficient_quota"}}`, []string{"the account is used up"}, 0, false},
+		"by its header":         {openai(), 500, map[string]string{"X-Should-Retry": "false"}, `oops`, []string{"500 Internal Server Error: oops"}, 0, false},
+		"a web page":            {openai(), 502, map[string]string{"Content-Type": "text/html; charset=utf-8"}, `<h1>Bad gateway</h1>`, []string{"502 Bad Gateway: http://127.0.0.1", "answered with a web page"}, 0, true},
+		"no API at all":         {openai(), 200, map[string]string{"Content-Type": "text/html"}, `<h1>Hello</h1>`, []string{"unusable response", "web page", "check endpoint"}, 0, false},
+		"a redirect":            {openai(), 307, map[string]string{"Location": "https://elsewhere.invalid/"}, ``, []string{"redirects to https://elsewhere.invalid/", "set endpoint"}, 0, false},
+		"a list":                {openai(), 400, nil, `[{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}]`, []string{"400 Bad Request: bad"}, 0, false},
+		"a detail":              {openai(), 422, nil, `{"detail":[{"msg":"field required"}]}`, []string{"422 Unprocessable Entity: ", "field required"}, 0, false},
+		"a long one":            {openai(), 400, nil, strings.Repeat("é", 5000), []string{"é…"}, 0, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -291,6 +294,17 @@ func TestConnectionsThatFailSayWhatToDo(t *testing.T) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestAPasswordInTheEndpointIsNotShown(t *testing.T) {
+	a, problems := provider.Resolve(section("openai", at("http://someone:canary-password@127.0.0.1:1/v1")), variables(nil))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	_, err := a.Client(&http.Client{}).Get(a.URL)
+	if err == nil || strings.Contains(provider.Of(err).Error(), "canary") || !strings.Contains(provider.Of(err).Error(), "127.0.0.1:1") {
+		t.Errorf("got %v", err)
+	}
+}
 
 func TestAnUnknownCertificateIsExplained(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"syscall"
@@ -150,7 +152,7 @@ func (a Access) unreachable(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil {
 		return cause
 	}
-	e := a.refusal(0, fmt.Sprintf("%s: %v", a.URL, err))
+	e := a.refusal(0, fmt.Sprintf("%s: %v", a.shown(), err))
 	e.Err = err
 	var (
 		untrusted *tls.CertificateVerificationError
@@ -188,7 +190,7 @@ func (a Access) refused(r *http.Request, resp *http.Response) error {
 	e := a.refusal(resp.StatusCode, "")
 	switch {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		e.Message = fmt.Sprintf("%s redirects to %s", a.URL, resp.Header.Get("Location"))
+		e.Message = fmt.Sprintf("%s redirects to %s", a.shown(), resp.Header.Get("Location"))
 		e.Hint = "set endpoint to where the API is"
 		return e
 	case page:
@@ -202,7 +204,7 @@ func (a Access) refused(r *http.Request, resp *http.Response) error {
 	}
 	said := readRefusal(data)
 	e.Message, e.Code = said.message, said.code
-	e.RetryAfter = retryAfter(resp.Header)
+	e.RetryAfter = cmp.Or(retryAfter(resp.Header), said.wait)
 	e.Permanent = resp.Header.Get("X-Should-Retry") == "false"
 	a.advise(e)
 	return e
@@ -228,25 +230,35 @@ func (a Access) advise(e *Error) {
 	}
 }
 
+// shown returns the endpoint without a password.
+func (a Access) shown() string {
+	u, err := url.Parse(a.URL)
+	if err != nil {
+		return "the endpoint"
+	}
+	return u.Redacted()
+}
+
 // notFound says what to do where there is no such model, or no such API.
 func (a Access) notFound() string {
 	switch a.Route {
 	case AzureV1, AzureDeployment:
-		return fmt.Sprintf("is %q the name of a deployment of %s? model.name is the deployment's name", a.Model, a.URL)
+		return fmt.Sprintf("is %q the name of a deployment of %s? model.name is the deployment's name", a.Model, a.shown())
 	case Ollama:
 		return fmt.Sprintf("get the model with: ollama pull %s", a.Model)
 	case OpenAI:
 		if !a.Default {
-			return fmt.Sprintf("check name and endpoint (%s), which usually ends in /v1", a.URL)
+			return fmt.Sprintf("check name and endpoint (%s), which usually ends in /v1", a.shown())
 		}
 	}
-	return fmt.Sprintf("check name and endpoint (%s)", a.URL)
+	return fmt.Sprintf("check name and endpoint (%s)", a.shown())
 }
 
 // said is what a refusal says.
 type said struct {
 	status        int
 	code, message string
+	wait          time.Duration // how long to wait, where it says so
 }
 
 // readRefusal reads the body of a refusal, in any of the forms providers give
@@ -258,6 +270,7 @@ func readRefusal(data []byte) said {
 		Type    string          `json:"type"`
 		Status  string          `json:"status"`
 		Code    json.RawMessage `json:"code"`
+		Details json.RawMessage `json:"details"`
 	}
 	var form struct {
 		Error   json.RawMessage `json:"error"`
@@ -293,6 +306,7 @@ func readRefusal(data []byte) said {
 		if s.message == "" {
 			s.message = o.Message
 		}
+		s.wait = retryDelay(o.Details)
 		if s.message == "" && json.Unmarshal(form.Detail, &s.message) != nil {
 			s.message = string(form.Detail)
 		}
@@ -305,6 +319,23 @@ func readRefusal(data []byte) said {
 	}
 	s.message = shorten(strings.Join(strings.Fields(strings.ToValidUTF8(s.message, "�")), " "))
 	return s
+}
+
+// retryDelay returns how long Google asks to wait, which it says among the
+// details of a refusal rather than in a header.
+func retryDelay(details json.RawMessage) time.Duration {
+	var list []struct {
+		RetryDelay string `json:"retryDelay"`
+	}
+	if json.Unmarshal(details, &list) != nil {
+		return 0
+	}
+	for _, d := range list {
+		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
+			return wait
+		}
+	}
+	return 0
 }
 
 // shorten cuts a text that nobody would read to its end.
