@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 	"unicode/utf8"
 )
 
@@ -37,7 +38,7 @@ func (l length) score(_ context.Context, s sample) (score, error) {
 type latency struct{ within }
 
 func (l latency) score(_ context.Context, s sample) (score, error) {
-	return l.judge("the agent took", float64(s.in.AgentTime.Milliseconds()), " ms")
+	return l.judge("the agent took", float64(s.in.AgentTime)/float64(time.Millisecond), " ms")
 }
 
 // cost passes when the model calls cost so many US dollars.
