@@ -11,6 +11,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/eval"
 	scores "github.com/holodeck-go/holodeck/internal/eval/text"
+	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
 // standard returns a standard metric with its default settings, changed by edit.
@@ -475,6 +476,44 @@ func TestTrapT06DisabledMetricsAreNotComputed(t *testing.T) {
 	if len(metrics) != 1 || metrics[0].Evaluate(context.Background(), text("a", "a")).Name != "contains" {
 		t.Errorf("got %d metrics, want contains alone", len(metrics))
 	}
+}
+
+// A secret that a reason would cut in two is masked, wherever the cut falls.
+func TestASecretIsMaskedBeforeItIsCut(t *testing.T) {
+	const canary = "canary-0123456789-abcdefghij"
+	redactor := secret.NewRedactor([]string{canary})
+	path := func(m *config.StandardMetric) { m.ResponsePath = ptr("a") }
+	metrics := []*config.StandardMetric{
+		standard("equality"), standard("contains"), standard("starts_with"), standard("numeric"), standard("equality", path),
+		standard("regex", func(m *config.StandardMetric) { m.Pattern = ptr("^x$") }),
+		standard("json_schema", func(m *config.StandardMetric) { m.JSONSchema = json.RawMessage(`{"properties": {"a": {"const": 1}}}`) }),
+	}
+	for _, m := range metrics {
+		for before := range 180 {
+			text := strings.Repeat("a", before) + canary
+			for _, in := range []eval.Input{
+				{Answer: text, GroundTruth: ptr("x")}, {Answer: "x", GroundTruth: ptr(text)},
+				{Answer: `{"a": "` + text + `"}`, GroundTruth: ptr("x")},
+			} {
+				in.Redactor = redactor
+				out := only(t, m, eval.Options{}).Evaluate(t.Context(), in)
+				if strings.Contains(redactor.String(out.Reason), canary[:4]) {
+					t.Fatalf("%s, %d characters before the secret: %s", m.Metric, before, out.Reason)
+				}
+			}
+		}
+	}
+}
+
+// A bound of a latency is compared with all of the time, not with whole
+// milliseconds of it.
+func TestLatencyCountsFractionsOfAMillisecond(t *testing.T) {
+	m := standard("latency", bounded(0, 5))
+	out := check(t, m, eval.Input{AgentTime: 5*time.Millisecond + 900*time.Microsecond}, eval.Fail)
+	if !strings.Contains(out.Reason, "5.9 ms, at most 5 ms") {
+		t.Errorf("reason %q", out.Reason)
+	}
+	check(t, m, eval.Input{AgentTime: 5 * time.Millisecond}, eval.Pass)
 }
 
 func FuzzResponsePath(f *testing.F) {

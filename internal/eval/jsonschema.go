@@ -24,8 +24,8 @@ func newFollows(m *config.StandardMetric) (scorer, error) {
 }
 
 func (f follows) score(_ context.Context, s sample) (score, error) {
-	if err := f.schema.Check(s.value); err != nil {
-		return score{reason: fmt.Sprintf("%s does not follow the schema: %v", oneLine(string(s.value)), err)}, nil
+	if err := f.schema.Masking(s.in.Redactor.Any).Check(s.value); err != nil {
+		return score{reason: fmt.Sprintf("%s does not follow the schema: %v", s.in.oneLine(string(s.in.Redactor.JSON(s.value))), err)}, nil
 	}
 	return score{value: 1, pass: true}, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
 // Status is how a metric ended.
@@ -44,6 +45,8 @@ type Input struct {
 	// Usage is nil when no model was called, CostUSD when the cost is not known.
 	Usage   *agent.Usage
 	CostUSD *float64
+	// Redactor masks what reasons quote; nil masks by shape alone.
+	Redactor *secret.Redactor
 }
 
 // empty reports whether there is no answer.
@@ -307,7 +310,7 @@ func (m *Metric) Evaluate(ctx context.Context, in Input) Outcome {
 		out = m.failed(err)
 	default:
 		if m.path != nil && s.reason != "" && !m.needs.value {
-			s.reason += fmt.Sprintf(" (%s of the answer is %s)", m.path.text, excerpt(sample.answer))
+			s.reason += fmt.Sprintf(" (%s of the answer is %s)", m.path.text, in.excerpt(sample.answer))
 		}
 		out = m.scored(s)
 	}

@@ -22,11 +22,11 @@ func (n numeric) score(_ context.Context, s sample) (score, error) {
 	answer, truth := s.answer, s.truth
 	want, err := n.parse(truth)
 	if err != nil {
-		return score{}, fmt.Errorf("ground_truth %s %w", excerpt(truth), err)
+		return score{}, fmt.Errorf("ground_truth %s %w", s.in.excerpt(truth), err)
 	}
 	got, err := n.parse(answer)
 	if err != nil {
-		return score{reason: fmt.Sprintf("the answer %s %v", excerpt(answer), err)}, nil
+		return score{reason: fmt.Sprintf("the answer %s %v", s.in.excerpt(answer), err)}, nil
 	}
 	if n.near(got, want) {
 		return score{value: 1, pass: true}, nil

@@ -181,7 +181,7 @@ func (in Input) value() (json.RawMessage, error) {
 	if value := findJSON(in.Answer); value != nil {
 		return value, nil
 	}
-	return nil, fmt.Errorf("the answer %s is not JSON", excerpt(in.Answer))
+	return nil, fmt.Errorf("the answer %s is not JSON", in.excerpt(in.Answer))
 }
 
 // findJSON returns the JSON value an answer is, or the first that stands in it

@@ -44,7 +44,7 @@ func (p pattern) score(_ context.Context, s sample) (score, error) {
 	case err != nil:
 		return score{}, fmt.Errorf("the answer %w", err)
 	case !ok:
-		return score{reason: fmt.Sprintf("%q matches nowhere in %s", re, excerpt(s.answer))}, nil
+		return score{reason: fmt.Sprintf("%q matches nowhere in %s", re, s.in.excerpt(s.answer))}, nil
 	}
 	return score{value: 1, pass: true}, nil
 }

@@ -44,7 +44,7 @@ func (e equality) score(_ context.Context, s sample) (score, error) {
 	if e.apply(s.answer) == e.apply(s.truth) {
 		return score{value: 1, pass: true}, nil
 	}
-	return score{reason: fmt.Sprintf("expected %s, got %s", excerpt(s.truth), excerpt(s.answer))}, nil
+	return score{reason: fmt.Sprintf("expected %s, got %s", s.in.excerpt(s.truth), s.in.excerpt(s.answer))}, nil
 }
 
 // contains passes when the ground truth stands in the answer.
@@ -58,7 +58,7 @@ func (c contains) score(_ context.Context, s sample) (score, error) {
 	if strings.Contains(c.apply(s.answer), want) {
 		return score{value: 1, pass: true}, nil
 	}
-	return score{reason: fmt.Sprintf("%s is not in the answer", excerpt(s.truth))}, nil
+	return score{reason: fmt.Sprintf("%s is not in the answer", s.in.excerpt(s.truth))}, nil
 }
 
 // errNothingToLookFor is the error of a metric that would find nothing
@@ -76,7 +76,7 @@ func (p startsWith) score(_ context.Context, s sample) (score, error) {
 	if strings.HasPrefix(p.apply(s.answer), want) {
 		return score{value: 1, pass: true}, nil
 	}
-	return score{reason: fmt.Sprintf("the answer %s does not begin with %s", excerpt(s.answer), excerpt(s.truth))}, nil
+	return score{reason: fmt.Sprintf("the answer %s does not begin with %s", s.in.excerpt(s.answer), s.in.excerpt(s.truth))}, nil
 }
 
 // overlap scores how much the answer and the ground truth have in common.
@@ -92,14 +92,15 @@ func (o overlap) score(_ context.Context, s sample) (score, error) {
 // excerptLen is how many runes of a text a reason quotes.
 const excerptLen = 160
 
-// excerpt returns s on one line, quoted and cut to excerptLen runes.
-func excerpt(s string) string { return fmt.Sprintf("%q", oneLine(s)) }
+// excerpt returns a text on one line, masked, quoted and cut to excerptLen runes.
+func (in Input) excerpt(text string) string { return fmt.Sprintf("%q", in.oneLine(text)) }
 
-// oneLine returns s on one line and cut to excerptLen runes.
-func oneLine(s string) string {
-	s = strings.Join(strings.FieldsFunc(s, pystr.IsSpace), " ")
-	if runes := []rune(s); len(runes) > excerptLen {
-		s = string(runes[:excerptLen-1]) + "…"
+// oneLine returns a text on one line, masked and cut to excerptLen runes. It is
+// masked first: of a secret that is cut in two nobody can say that it is one.
+func (in Input) oneLine(text string) string {
+	text = strings.Join(strings.FieldsFunc(in.Redactor.String(text), pystr.IsSpace), " ")
+	if runes := []rune(text); len(runes) > excerptLen {
+		text = string(runes[:excerptLen-1]) + "…"
 	}
-	return s
+	return text
 }

@@ -12,7 +12,7 @@ func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	check := func(tools []config.ExpectedTool, files []config.FileInput) {
 		for _, e := range tools {
-			if _, err := toolmatch.Compile(e); err != nil {
+			if _, err := toolmatch.Compile(e, a.Redactor); err != nil {
 				problems = append(problems, e.Problem(config.SeverityError, "args", config.CodeValue, err.Error(), ""))
 			}
 		}

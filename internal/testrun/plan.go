@@ -123,7 +123,8 @@ func testCases(a *config.Agent) iter.Seq[*testCase] {
 				}
 				c.title = c.name
 				if c.title == "" {
-					c.title = runs.Title(firstInput(&expanded))
+					// Masked before it is cut: half a secret cannot be told any more.
+					c.title = runs.Title(a.Redactor.String(firstInput(&expanded)))
 				}
 				for _, text := range []*string{&c.name, &c.written, &c.title} {
 					*text = a.Redactor.String(*text)

@@ -551,6 +551,24 @@ func TestSecretsAreMaskedInResults(t *testing.T) {
 	}
 }
 
+// The title of a case without a name is the beginning of its input: a secret at
+// the cut is masked all the same.
+func TestASecretIsMaskedBeforeATitleIsCut(t *testing.T) {
+	const canary = "canary-0123456789-abcdefghij"
+	for before := range 70 {
+		a := suite([]config.Metric{metric("equality")}, ask(strings.Repeat("a", before)+canary, "x"))
+		a.Redactor = secret.NewRedactor([]string{canary})
+		_, rec := run(t, a, answers(func(said string) string { return said }))
+		written, err := json.Marshal(rec.results)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen := string(written) + strings.Join(rec.started, "\n"); strings.Contains(seen, canary[:4]) {
+			t.Fatalf("%d characters before the secret: %s", before, seen)
+		}
+	}
+}
+
 func TestFiles(t *testing.T) {
 	t.Chdir(t.TempDir()) // a path that no file mentions is relative to the working folder
 	write := func(name, content string) {

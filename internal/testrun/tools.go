@@ -41,7 +41,7 @@ func (r *runner) checkExpected(calls []toolmatch.Call, j judgement) []runs.ToolC
 	var compiled []*toolmatch.Expectation
 	for _, e := range j.turn.ExpectedTools {
 		check := runs.ToolCheck{Rule: runs.RuleExpected, Expected: e, Call: -1}
-		x, err := toolmatch.Compile(e)
+		x, err := toolmatch.Compile(e, r.agent.Redactor)
 		if err != nil {
 			check.Reason = err.Error()
 		} else {

@@ -47,6 +47,7 @@ func (r *runner) judge(ctx context.Context, t *runs.Turn, j judgement) {
 		AgentTime:   t.AgentTime,
 		Usage:       t.Usage,
 		CostUSD:     t.CostUSD,
+		Redactor:    r.agent.Redactor,
 	}
 	for _, out := range eval.EvaluateAll(ctx, metrics, in, eval.Conditions{Slots: r.slots, Clock: r.metricClock(j.number)}) {
 		t.Metrics = append(t.Metrics, runs.Metric{

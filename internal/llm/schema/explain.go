@@ -57,17 +57,17 @@ func (s *Schema) explain(node *jsonschema.Schema, v any, path string) []Violatio
 		types = []string{node.Type}
 	}
 	if len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return isType(v, t) }) {
-		return bad("is %s, want %s", describe(v), strings.Join(types, " or "))
+		return bad("is %s, want %s", describe(s.mask(v)), strings.Join(types, " or "))
 	}
 	if node.Const != nil && !reflect.DeepEqual(*node.Const, v) {
-		return bad("is %s, want %s", compact(v), compact(*node.Const))
+		return bad("is %s, want %s", compact(s.mask(v)), compact(s.mask(*node.Const)))
 	}
 	if node.Enum != nil && !slices.ContainsFunc(node.Enum, func(e any) bool { return reflect.DeepEqual(e, v) }) {
 		var allowed []string
 		for _, e := range node.Enum {
-			allowed = append(allowed, compact(e))
+			allowed = append(allowed, compact(s.mask(e)))
 		}
-		return bad("is %s, want one of %s", compact(v), strings.Join(allowed, ", "))
+		return bad("is %s, want one of %s", compact(s.mask(v)), strings.Join(allowed, ", "))
 	}
 	var out []Violation
 	if node.Ref != "" {
@@ -82,7 +82,7 @@ func (s *Schema) explain(node *jsonschema.Schema, v any, path string) []Violatio
 	out = append(out, s.explainNearest(node.OneOf, v, path)...)
 	switch v := v.(type) {
 	case string:
-		out = append(out, explainString(node, v, path)...)
+		out = append(out, s.explainString(node, v, path)...)
 	case float64:
 		out = append(out, explainNumber(node, v, path)...)
 	case []any:
@@ -106,7 +106,7 @@ func (s *Schema) explainNearest(alternatives []*jsonschema.Schema, v any, path s
 	return nearest
 }
 
-func explainString(node *jsonschema.Schema, v, path string) []Violation {
+func (s *Schema) explainString(node *jsonschema.Schema, v, path string) []Violation {
 	var out []Violation
 	length := utf8.RuneCountInString(v)
 	if node.MinLength != nil && length < *node.MinLength {
@@ -117,7 +117,7 @@ func explainString(node *jsonschema.Schema, v, path string) []Violation {
 	}
 	if node.Pattern != "" {
 		if re, err := regexp.Compile(node.Pattern); err == nil && !re.MatchString(v) {
-			out = append(out, Violation{path, fmt.Sprintf("is %s, which does not match the pattern %s", compact(v), node.Pattern)})
+			out = append(out, Violation{path, fmt.Sprintf("is %s, which does not match the pattern %s", compact(s.mask(v)), node.Pattern)})
 		}
 	}
 	return out

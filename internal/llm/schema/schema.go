@@ -20,6 +20,7 @@ type Schema struct {
 	byPointer map[string]*jsonschema.Schema // by JSON pointer from the root
 	byAnchor  map[string]*jsonschema.Schema
 	unchecked []string
+	mask      func(any) any // of what errors quote
 }
 
 // Compile reads a JSON Schema. The error says why it cannot be used: it is not
@@ -46,7 +47,7 @@ func Compile(raw []byte) (s *Schema, err error) {
 	if !knownDraft(root.Schema) {
 		return nil, fmt.Errorf("JSON Schema: $schema is %q; the drafts 2020-12 and 07 are known", root.Schema)
 	}
-	s = &Schema{root: root, byPointer: map[string]*jsonschema.Schema{}, byAnchor: map[string]*jsonschema.Schema{}}
+	s = &Schema{root: root, byPointer: map[string]*jsonschema.Schema{}, byAnchor: map[string]*jsonschema.Schema{}, mask: func(v any) any { return v }}
 	if err := s.index(root, ""); err != nil {
 		return nil, fmt.Errorf("JSON Schema: %w", err)
 	}
@@ -73,6 +74,15 @@ func knownDraft(uri string) bool {
 
 // Root returns the schema itself. It must not be changed.
 func (s *Schema) Root() *jsonschema.Schema { return s.root }
+
+// Masking returns the schema with values passed through mask before an error of
+// Check quotes them. They are cut after that: half a secret cannot be told any
+// more.
+func (s *Schema) Masking(mask func(any) any) *Schema {
+	masking := *s
+	masking.mask = mask
+	return &masking
+}
 
 // Ref returns the schema that the value of a $ref leads to.
 func (s *Schema) Ref(ref string) (*jsonschema.Schema, error) {

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
 // difference is a place where a value is not what was expected.
@@ -58,48 +60,48 @@ func decode(doc json.RawMessage) (any, error) {
 
 // diff returns where got, which is decoded JSON, is not the value want of the
 // file.
-func diff(want, got any) []difference {
+func (q quoter) diff(want, got any) []difference {
 	switch w := want.(type) {
 	case map[string]any:
 		if g, ok := got.(map[string]any); ok {
-			return diffObjects(w, g)
+			return q.diffObjects(w, g)
 		}
 	case []any:
 		if g, ok := got.([]any); ok {
-			return diffLists(w, g)
+			return q.diffLists(w, g)
 		}
 	}
 	if same(want, got) {
 		return nil
 	}
-	return differ("is %s, want %s", showValue(got), showValue(want))
+	return differ("is %s, want %s", q.value(got), q.value(want))
 }
 
-func diffObjects(want, got map[string]any) []difference {
+func (q quoter) diffObjects(want, got map[string]any) []difference {
 	var found []difference
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		member, ok := got[key]
 		if !ok {
-			found = append(found, difference{"." + key, "is missing, want " + showValue(want[key])})
+			found = append(found, difference{"." + key, "is missing, want " + q.value(want[key])})
 			continue
 		}
-		found = append(found, below("."+key, diff(want[key], member))...)
+		found = append(found, below("."+key, q.diff(want[key], member))...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[key]; !ok {
-			found = append(found, difference{"." + key, fmt.Sprintf("is %s, and is not expected", showValue(got[key]))})
+			found = append(found, difference{"." + key, fmt.Sprintf("is %s, and is not expected", q.value(got[key]))})
 		}
 	}
 	return found
 }
 
-func diffLists(want, got []any) []difference {
+func (q quoter) diffLists(want, got []any) []difference {
 	if len(want) != len(got) {
-		return differ("is %s with %s, want %s with %d", showValue(got), items(len(got)), showValue(want), len(want))
+		return differ("is %s with %s, want %s with %d", q.value(got), items(len(got)), q.value(want), len(want))
 	}
 	var found []difference
 	for i := range want {
-		found = append(found, below(fmt.Sprintf("[%d]", i), diff(want[i], got[i]))...)
+		found = append(found, below(fmt.Sprintf("[%d]", i), q.diff(want[i], got[i]))...)
 	}
 	return found
 }
@@ -111,29 +113,34 @@ func items(n int) string {
 	return fmt.Sprintf("%d items", n)
 }
 
-// showLen is how many runes of a value a reason shows.
-const showLen = 120
+// quoteLen is how many runes of a value a reason quotes.
+const quoteLen = 120
 
-// show returns a JSON value on one line, cut to showLen runes.
-func show(doc []byte) string {
+// quoter quotes values in reasons. It masks them before it cuts them: of a
+// secret that is cut in two nobody can say any more that it is one.
+type quoter struct{ redactor *secret.Redactor }
+
+// json returns a JSON value on one line, cut to quoteLen runes.
+func (q quoter) json(doc json.RawMessage) string {
 	var buf bytes.Buffer
-	text := string(doc)
-	if json.Compact(&buf, doc) == nil {
+	masked := q.redactor.JSON(doc)
+	text := string(masked)
+	if json.Compact(&buf, masked) == nil {
 		text = buf.String()
 	}
-	if runes := []rune(text); len(runes) > showLen {
-		text = string(runes[:showLen-1]) + "…"
+	if runes := []rune(text); len(runes) > quoteLen {
+		text = string(runes[:quoteLen-1]) + "…"
 	}
 	return text
 }
 
-// showValue shows a value of the file, or one that is decoded JSON, as JSON.
-func showValue(v any) string {
+// value quotes a value of the file, or one that is decoded JSON, as JSON.
+func (q quoter) value(v any) string {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return fmt.Sprint(v) // such as .nan, which JSON has not
 	}
-	return show(buf.Bytes())
+	return q.json(bytes.TrimSpace(buf.Bytes()))
 }

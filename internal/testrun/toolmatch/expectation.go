@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
 // Call is a call the agent made.
@@ -36,12 +37,15 @@ type Expectation struct {
 	status   config.ToolStatus
 	args     []string // sorted, so that a reason is the same every time
 	matchers map[string]matcher
+	quote    quoter
 }
 
-// Compile prepares an entry of expected_tools. The error names the argument
-// whose matcher cannot be used.
-func Compile(e config.ExpectedTool) (*Expectation, error) {
+// Compile prepares an entry of expected_tools. Values that reasons quote are
+// masked by the redactor, which may be nil. The error names the argument whose
+// matcher cannot be used.
+func Compile(e config.ExpectedTool, redactor *secret.Redactor) (*Expectation, error) {
 	x := &Expectation{
+		quote:    quoter{redactor},
 		name:     e.Name,
 		least:    max(1, e.Count),
 		most:     math.MaxInt,
@@ -53,7 +57,7 @@ func Compile(e config.ExpectedTool) (*Expectation, error) {
 		x.most = *e.Max
 	}
 	for _, arg := range x.args {
-		m, err := newMatcher(e.Args[arg])
+		m, err := newMatcher(x.quote, e.Args[arg])
 		if err != nil {
 			return nil, fmt.Errorf("expected tool %s: argument %s: %w", e.Name, arg, err)
 		}
@@ -128,7 +132,7 @@ func (x *Expectation) mismatch(call Call) string {
 				wrong = append(wrong, fmt.Sprintf("argument %s is missing", name))
 				continue
 			}
-			if found := x.matchers[name].match(arg); len(found) > 0 {
+			if found := x.matchers[name].match(x.quote, arg); len(found) > 0 {
 				wrong = append(wrong, tell(name, found))
 			}
 		}

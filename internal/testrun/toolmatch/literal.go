@@ -11,12 +11,12 @@ import (
 // literal matches a value that is the same.
 type literal struct{ want any }
 
-func (l literal) match(arg json.RawMessage) []difference {
+func (l literal) match(q quoter, arg json.RawMessage) []difference {
 	got, err := decode(arg)
 	if err != nil {
 		return differ("%v", err)
 	}
-	return diff(l.want, got)
+	return q.diff(l.want, got)
 }
 
 // same reports whether a value of the file is the value got, which is decoded
@@ -34,10 +34,10 @@ func same(want, got any) bool {
 		return want == got
 	case []any:
 		w, ok := want.([]any)
-		return ok && len(diffLists(w, got)) == 0
+		return ok && len(quoter{}.diffLists(w, got)) == 0
 	case map[string]any:
 		w, ok := want.(map[string]any)
-		return ok && len(diffObjects(w, got)) == 0
+		return ok && len(quoter{}.diffObjects(w, got)) == 0
 	}
 	return false
 }

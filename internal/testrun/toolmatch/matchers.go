@@ -17,11 +17,11 @@ import (
 // matcher compares one argument.
 type matcher interface {
 	// match returns where the argument does not fit, or nothing.
-	match(arg json.RawMessage) []difference
+	match(q quoter, arg json.RawMessage) []difference
 }
 
 // newMatcher returns the matcher that a value of the file stands for.
-func newMatcher(v any) (matcher, error) {
+func newMatcher(q quoter, v any) (matcher, error) {
 	object, ok := v.(map[string]any)
 	if !ok {
 		return literal{v}, nil
@@ -35,7 +35,7 @@ func newMatcher(v any) (matcher, error) {
 		}
 		text, ok := object[key].(string)
 		if !ok {
-			return nil, fmt.Errorf("%s is %s; write it as a string", key, showValue(object[key]))
+			return nil, fmt.Errorf("%s is %s; write it as a string", key, q.value(object[key]))
 		}
 		if key == "fuzzy" {
 			return fuzzy{text}, nil
@@ -43,7 +43,7 @@ func newMatcher(v any) (matcher, error) {
 		return newRegex(text)
 	}
 	if _, ok := object["approx"]; ok && onlyKeys(object, "approx", "abs", "rel") {
-		return newApprox(object)
+		return newApprox(q, object)
 	}
 	if len(object) != 1 {
 		return literal{v}, nil
@@ -51,11 +51,11 @@ func newMatcher(v any) (matcher, error) {
 	for key, value := range object {
 		switch key {
 		case "one_of":
-			return newOneOf(value)
+			return newOneOf(q, value)
 		case "contains":
-			return newContains(value)
+			return newContains(q, value)
 		case "not":
-			m, err := newMatcher(value)
+			m, err := newMatcher(q, value)
 			return not{m, value}, err
 		case "any":
 			if value == true {
@@ -66,7 +66,7 @@ func newMatcher(v any) (matcher, error) {
 				return ofType{types}, nil
 			}
 		case "schema":
-			return newFollows(value)
+			return newFollows(q, value)
 		case "literal":
 			return literal{value}, nil
 		}
@@ -90,7 +90,7 @@ type fuzzy struct{ want string }
 // fuzzyTolerance is how far apart two numbers may be.
 const fuzzyTolerance = 1e-9
 
-func (f fuzzy) match(arg json.RawMessage) []difference {
+func (f fuzzy) match(q quoter, arg json.RawMessage) []difference {
 	text, err := pystr.FromJSON(arg)
 	if err != nil {
 		return differ("cannot be read: %v", err)
@@ -105,7 +105,7 @@ func (f fuzzy) match(arg json.RawMessage) []difference {
 	} else if want == got {
 		return nil
 	}
-	return differ("is %s, want about %q", show(arg), f.want)
+	return differ("is %s, want about %q", q.json(arg), f.want)
 }
 
 // simplify removes what does not count: letter case, grouping of digits,
@@ -142,7 +142,7 @@ func newRegex(text string) (matcher, error) {
 	return regex{re}, nil
 }
 
-func (r regex) match(arg json.RawMessage) []difference {
+func (r regex) match(q quoter, arg json.RawMessage) []difference {
 	text, err := pystr.FromJSON(arg)
 	if err != nil {
 		return differ("cannot be read: %v", err)
@@ -152,7 +152,7 @@ func (r regex) match(arg json.RawMessage) []difference {
 	case err != nil:
 		return differ("%v", err)
 	case !ok:
-		return differ("is %s, which %q does not match", show(arg), r.re)
+		return differ("is %s, which %q does not match", q.json(arg), r.re)
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ type approx struct{ want, abs, rel float64 }
 // is not given is 0.
 const defaultAbs = 1e-6
 
-func newApprox(object map[string]any) (matcher, error) {
+func newApprox(q quoter, object map[string]any) (matcher, error) {
 	a := approx{abs: defaultAbs}
 	if len(object) > 1 {
 		a.abs = 0
@@ -177,27 +177,27 @@ func newApprox(object map[string]any) (matcher, error) {
 		}
 		n, ok := number(v)
 		if !ok || key != "approx" && !(n.float() >= 0) {
-			return nil, fmt.Errorf("%s is %s; give a number", key, showValue(v))
+			return nil, fmt.Errorf("%s is %s; give a number", key, q.value(v))
 		}
 		*target = n.float()
 	}
 	return a, nil
 }
 
-func (a approx) match(arg json.RawMessage) []difference {
+func (a approx) match(q quoter, arg json.RawMessage) []difference {
 	got, err := decode(arg)
 	if err != nil {
 		return differ("%v", err)
 	}
 	n, ok := number(got)
 	if !ok {
-		return differ("is %s, want a number about %s", show(arg), showValue(a.want))
+		return differ("is %s, want a number about %s", q.json(arg), q.value(a.want))
 	}
 	distance := math.Abs(n.float() - a.want)
 	if distance <= a.abs || a.rel > 0 && distance <= a.rel*math.Abs(a.want) {
 		return nil
 	}
-	return differ("is %s, want about %s (%.6g away, at most %.6g)", show(arg), showValue(a.want),
+	return differ("is %s, want about %s (%.6g away, at most %.6g)", q.json(arg), q.value(a.want),
 		distance, max(a.abs, a.rel*math.Abs(a.want)))
 }
 
@@ -207,14 +207,14 @@ type oneOf struct {
 	wire     any
 }
 
-func newOneOf(v any) (matcher, error) {
+func newOneOf(q quoter, v any) (matcher, error) {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
-		return nil, fmt.Errorf("one_of is %s; give a list of values or matchers", showValue(v))
+		return nil, fmt.Errorf("one_of is %s; give a list of values or matchers", q.value(v))
 	}
 	o := oneOf{wire: v}
 	for _, entry := range list {
-		m, err := newMatcher(entry)
+		m, err := newMatcher(q, entry)
 		if err != nil {
 			return nil, fmt.Errorf("one_of: %w", err)
 		}
@@ -223,13 +223,13 @@ func newOneOf(v any) (matcher, error) {
 	return o, nil
 }
 
-func (o oneOf) match(arg json.RawMessage) []difference {
+func (o oneOf) match(q quoter, arg json.RawMessage) []difference {
 	for _, m := range o.matchers {
-		if len(m.match(arg)) == 0 {
+		if len(m.match(q, arg)) == 0 {
 			return nil
 		}
 	}
-	return differ("is %s, want one of %s", show(arg), showValue(o.wire))
+	return differ("is %s, want one of %s", q.json(arg), q.value(o.wire))
 }
 
 // contains matches a text that has a text in it, a list with an element that
@@ -240,8 +240,8 @@ type contains struct {
 	wire    any
 }
 
-func newContains(v any) (matcher, error) {
-	element, err := newMatcher(v)
+func newContains(q quoter, v any) (matcher, error) {
+	element, err := newMatcher(q, v)
 	if err != nil {
 		return nil, fmt.Errorf("contains: %w", err)
 	}
@@ -250,7 +250,7 @@ func newContains(v any) (matcher, error) {
 	if _, plain := element.(literal); ok && plain {
 		c.members = map[string]matcher{}
 		for key, member := range object {
-			if c.members[key], err = newMatcher(member); err != nil {
+			if c.members[key], err = newMatcher(q, member); err != nil {
 				return nil, fmt.Errorf("contains: %s: %w", key, err)
 			}
 		}
@@ -258,7 +258,7 @@ func newContains(v any) (matcher, error) {
 	return c, nil
 }
 
-func (c contains) match(arg json.RawMessage) []difference {
+func (c contains) match(q quoter, arg json.RawMessage) []difference {
 	got, err := decode(arg)
 	if err != nil {
 		return differ("%v", err)
@@ -274,19 +274,19 @@ func (c contains) match(arg json.RawMessage) []difference {
 			return differ("cannot be read: %v", err)
 		}
 		for _, element := range elements {
-			if len(c.matcher.match(element)) == 0 {
+			if len(c.matcher.match(q, element)) == 0 {
 				return nil
 			}
 		}
 	case map[string]any:
 		if c.members != nil {
-			return c.matchMembers(arg)
+			return c.matchMembers(q, arg)
 		}
 	}
-	return differ("is %s, which does not contain %s", show(arg), showValue(c.wire))
+	return differ("is %s, which does not contain %s", q.json(arg), q.value(c.wire))
 }
 
-func (c contains) matchMembers(arg json.RawMessage) []difference {
+func (c contains) matchMembers(q quoter, arg json.RawMessage) []difference {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(arg, &members); err != nil {
 		return differ("cannot be read: %v", err)
@@ -298,7 +298,7 @@ func (c contains) matchMembers(arg json.RawMessage) []difference {
 			found = append(found, difference{"." + key, "is missing"})
 			continue
 		}
-		found = append(found, below("."+key, c.members[key].match(member))...)
+		found = append(found, below("."+key, c.members[key].match(q, member))...)
 	}
 	return found
 }
@@ -309,9 +309,9 @@ type not struct {
 	wire    any
 }
 
-func (n not) match(arg json.RawMessage) []difference {
-	if len(n.matcher.match(arg)) == 0 {
-		return differ("is %s, want anything but %s", show(arg), showValue(n.wire))
+func (n not) match(q quoter, arg json.RawMessage) []difference {
+	if len(n.matcher.match(q, arg)) == 0 {
+		return differ("is %s, want anything but %s", q.json(arg), q.value(n.wire))
 	}
 	return nil
 }
@@ -319,7 +319,7 @@ func (n not) match(arg json.RawMessage) []difference {
 // anything matches every argument that is there.
 type anything struct{}
 
-func (anything) match(json.RawMessage) []difference { return nil }
+func (anything) match(quoter, json.RawMessage) []difference { return nil }
 
 // ofType matches a value of one of several JSON types.
 type ofType struct{ types []string }
@@ -343,7 +343,7 @@ func jsonTypes(v any) ([]string, bool) {
 	return types, len(types) > 0
 }
 
-func (o ofType) match(arg json.RawMessage) []difference {
+func (o ofType) match(q quoter, arg json.RawMessage) []difference {
 	got, err := decode(arg)
 	if err != nil {
 		return differ("%v", err)
@@ -351,7 +351,7 @@ func (o ofType) match(arg json.RawMessage) []difference {
 	if slices.ContainsFunc(o.types, func(name string) bool { return isOfType(got, name) }) {
 		return nil
 	}
-	return differ("is %s, want a value of type %s", show(arg), strings.Join(o.types, " or "))
+	return differ("is %s, want a value of type %s", q.json(arg), strings.Join(o.types, " or "))
 }
 
 // isOfType reports whether decoded JSON is of a JSON type; 1.0 is an integer.
@@ -375,7 +375,7 @@ func isOfType(v any, name string) bool {
 // follows matches a value that follows a JSON Schema.
 type follows struct{ schema *schema.Schema }
 
-func newFollows(v any) (matcher, error) {
+func newFollows(q quoter, v any) (matcher, error) {
 	doc, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
@@ -384,17 +384,17 @@ func newFollows(v any) (matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return follows{s}, nil
+	return follows{s.Masking(q.redactor.Any)}, nil
 }
 
-func (f follows) match(arg json.RawMessage) []difference {
+func (f follows) match(q quoter, arg json.RawMessage) []difference {
 	err := f.schema.Check(arg)
 	if err == nil {
 		return nil
 	}
 	var violations *schema.Error
 	if !errors.As(err, &violations) {
-		return differ("is %s, which does not follow its schema: %v", show(arg), err)
+		return differ("is %s, which does not follow its schema: %v", q.json(arg), err)
 	}
 	var found []difference
 	for _, v := range violations.Violations {

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/secret"
 	"github.com/holodeck-go/holodeck/internal/testrun/toolmatch"
 )
 
 // matches reports whether one argument, given as JSON, fits a value of the file.
 func matches(t *testing.T, want any, arg string) bool {
 	t.Helper()
-	x, err := toolmatch.Compile(config.ExpectedTool{Name: "tool", Args: map[string]any{"a": want}, Count: 1})
+	x, err := toolmatch.Compile(config.ExpectedTool{Name: "tool", Args: map[string]any{"a": want}, Count: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,13 +245,43 @@ func TestReasonsNameTheField(t *testing.T) {
 		{object{"fuzzy": "Ada"}, `"Eve"`, `argument a is "Eve", want about "Ada"`},
 		{object{"regex": "A.*"}, `"Eve"`, `argument a is "Eve", which "A.*" does not match`},
 	} {
-		x, err := toolmatch.Compile(config.ExpectedTool{Name: "tool", Args: map[string]any{"a": tt.want}})
+		x, err := toolmatch.Compile(config.ExpectedTool{Name: "tool", Args: map[string]any{"a": tt.want}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		res := x.Check(toolmatch.NewNames(nil), []toolmatch.Call{{Name: "tool", Arguments: json.RawMessage(`{"a": ` + tt.arg + `}`)}})
 		if !strings.Contains(res.Reason, tt.reason) {
 			t.Errorf("got  %s\nwant %s", res.Reason, tt.reason)
+		}
+	}
+}
+
+// A secret that a reason would cut in two is masked, wherever the cut falls.
+func TestASecretIsMaskedBeforeItIsCut(t *testing.T) {
+	const canary = "canary-0123456789-abcdefghij"
+	redactor := secret.NewRedactor([]string{canary})
+	for name, want := range map[string]any{
+		"a value": "x", "fuzzy": object{"fuzzy": "x"}, "regex": object{"regex": "x"}, "approx": object{"approx": 1},
+		"one_of": object{"one_of": []any{"x"}}, "contains": object{"contains": "zz"}, "not": object{"not": object{"any": true}},
+		"type": object{"type": "null"}, "schema": object{"schema": object{"const": "x"}}, "pattern": object{"schema": object{"pattern": "^x$"}},
+		"a list": []any{"x"}, "an object": object{"k": "x"},
+	} {
+		for before := range 140 {
+			text := strings.Repeat("a", before) + canary
+			for _, sides := range [][2]any{{want, text}, {text, "x"}, {object{"one_of": []any{text}}, "x"}} {
+				x, err := toolmatch.Compile(config.ExpectedTool{Name: "t", Args: object{"a": sides[0]}}, redactor)
+				if err != nil {
+					t.Fatal(err)
+				}
+				args, err := json.Marshal(object{"a": sides[1]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				res := x.Check(toolmatch.NewNames(nil), []toolmatch.Call{{Name: "t", Arguments: args}})
+				if strings.Contains(redactor.String(res.Reason), canary[:4]) {
+					t.Fatalf("%s, %d characters before the secret: %s", name, before, res.Reason)
+				}
+			}
 		}
 	}
 }
@@ -279,7 +310,7 @@ func TestBadMatchersAreRefused(t *testing.T) {
 		{object{"contains": object{"k": object{"regex": "("}}}, `contains: k: regex "("`},
 		{object{"schema": object{"type": 5}}, "JSON Schema"},
 	} {
-		_, err := toolmatch.Compile(config.ExpectedTool{Name: "lookup", Args: map[string]any{"id": tt.value}})
+		_, err := toolmatch.Compile(config.ExpectedTool{Name: "lookup", Args: map[string]any{"id": tt.value}}, nil)
 		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "lookup: argument id") {
 			t.Errorf("%v: error %v, want one that says %q and names the argument", tt.value, err, tt.says)
 		}
@@ -361,7 +392,7 @@ func TestCheck(t *testing.T) {
 		{"a mismatch is told before the count", config.ExpectedTool{Name: "add", Count: 2, Args: object{"a": 1}}, []toolmatch.Call{add("1", "2"), add("3", "4")}, -1, "argument a is 3, want 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			x, err := toolmatch.Compile(tt.expected)
+			x, err := toolmatch.Compile(tt.expected, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -406,7 +437,7 @@ func TestOrder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var expected []*toolmatch.Expectation
 			for _, e := range tt.expected {
-				x, err := toolmatch.Compile(e)
+				x, err := toolmatch.Compile(e, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -427,7 +458,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestStrictOrderSaysWhichArgumentDiffers(t *testing.T) {
-	x, err := toolmatch.Compile(config.ExpectedTool{Name: "a", Args: object{"n": 1}})
+	x, err := toolmatch.Compile(config.ExpectedTool{Name: "a", Args: object{"n": 1}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -460,7 +491,7 @@ func FuzzMatchers(f *testing.F) {
 			}
 		}
 		for _, want := range wants {
-			x, err := toolmatch.Compile(config.ExpectedTool{Name: "t", Args: map[string]any{"a": want}})
+			x, err := toolmatch.Compile(config.ExpectedTool{Name: "t", Args: map[string]any{"a": want}}, nil)
 			if err != nil {
 				continue
 			}
