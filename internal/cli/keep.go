@@ -44,6 +44,18 @@ func (a *app) store(agent *config.Agent) (*runs.Store, error) {
 	return store, nil
 }
 
+// passOver returns what says of a file among the runs that it cannot be read, once
+// of each.
+func (a *app) passOver() func(error) {
+	said := map[string]bool{}
+	return func(err error) {
+		if text := err.Error(); !said[text] {
+			said[text] = true
+			a.tell("%s; it is passed over", text)
+		}
+	}
+}
+
 // selectFailed selects the cases that failed in the newest run of the agent. It
 // reports false, having said so, when none did.
 func (a *app) selectFailed(agent *config.Agent, sel *testrun.Selection) (bool, error) {
@@ -51,7 +63,7 @@ func (a *app) selectFailed(agent *config.Agent, sel *testrun.Selection) (bool, e
 	if err != nil {
 		return false, err
 	}
-	stored, err := store.Find(runs.Latest)
+	stored, err := store.Find(runs.Latest, a.passOver())
 	switch {
 	case errors.As(err, new(*runs.NotFoundError)):
 		return false, &usageError{fmt.Errorf("--failed: %s has not been tested yet; leave out --failed", agent.File)}
@@ -119,7 +131,7 @@ func (a *app) findUnfinished(path, ref string) (*runs.Journal, runs.Stored, erro
 		return nil, runs.Stored{}, err
 	}
 	if ref != unfinished {
-		stored, err := store.Find(ref)
+		stored, err := store.Find(ref, a.passOver())
 		if err != nil {
 			return refuse("%w", err)
 		}
@@ -136,10 +148,15 @@ func (a *app) findUnfinished(path, ref string) (*runs.Journal, runs.Stored, erro
 	if err != nil {
 		return nil, runs.Stored{}, err
 	}
+	passOver := a.passOver()
 	for _, stored := range list {
 		o, err := stored.Overview()
-		if err != nil || o.ID == "" || o.State == runs.Finished || o.State == runs.Running {
-			continue // what is no run of ours, or cannot be read, cannot go on
+		if err != nil {
+			passOver(err)
+			continue
+		}
+		if o.ID == "" || o.State == runs.Finished || o.State == runs.Running {
+			continue // what is no run of ours cannot go on
 		}
 		j, err := runs.ReadJournal(stored.JournalFile())
 		if err != nil {

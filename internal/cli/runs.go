@@ -177,6 +177,7 @@ func (a *app) findRuns(args []string, otherwise ...string) ([]runs.Stored, error
 	}
 	var store *runs.Store
 	var list []runs.Stored
+	passOver := a.passOver()
 	for _, ref := range refs {
 		if isRunPath(ref) {
 			stored, err := runs.StoredAt(ref)
@@ -192,7 +193,7 @@ func (a *app) findRuns(args []string, otherwise ...string) ([]runs.Stored, error
 				return nil, err
 			}
 		}
-		stored, err := store.Find(ref)
+		stored, err := store.Find(ref, passOver)
 		switch {
 		case errors.As(err, new(*runs.NotFoundError)):
 			return nil, &usageError{err}
@@ -349,8 +350,11 @@ func (a *app) removeRuns(list []runs.Stored, yes, asJSON bool) error {
 			return &usageError{fmt.Errorf("%s is no run (%w); if it is to go, remove it by hand", stored.File(), err)}
 		}
 		if !yes {
-			fmt.Fprintf(a.Stderr, "remove the run %s (%s, %d of %d cases passed), with all that is kept of it? [y/N] ",
-				stored.Name, o.State, o.Passed, o.Cases)
+			about := fmt.Sprintf("%s, %d of %s passed", o.State, o.Passed, plural(o.Cases, "case"))
+			if err != nil {
+				about = "damaged: " + err.Error()
+			}
+			fmt.Fprintf(a.Stderr, "remove the run %s (%s), with all that is kept of it? [y/N] ", stored.Name, about)
 			answer, err := in.ReadString('\n')
 			if errors.Is(err, io.EOF) && strings.TrimSpace(answer) == "" {
 				return &usageError{errors.New("there is nobody to ask; --yes removes without asking")}

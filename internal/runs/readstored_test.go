@@ -50,7 +50,7 @@ func (d *desk) foreignRun(name, text string) runs.Stored {
 func TestAForeignRunIsRead(t *testing.T) {
 	d := newDesk(t)
 	stored := d.foreignRun("2026-05-01T10-00-02.000003+00-00", foreign)
-	if found, err := d.store.Find("2026-05-01"); err != nil || found != stored {
+	if found, err := d.store.Find("2026-05-01", nil); err != nil || found != stored {
 		t.Fatalf("found %v, %v", found, err)
 	}
 	r := open(t, stored)

@@ -209,17 +209,17 @@ const Latest = "latest"
 // Find returns the run that ref means: latest or latest~N, the beginning of its
 // name (the time at which it began, with colons or hyphens) or of its id. The
 // error is a *NotFoundError when none is meant, or several are.
-func (s *Store) Find(ref string) (Stored, error) {
+//
+// What cannot be read, or is no run, counts for nothing among the latest:
+// passedOver, which may be nil, is told of it. By its name it can be found.
+func (s *Store) Find(ref string, passedOver func(error)) (Stored, error) {
 	list, err := s.List()
 	if err != nil {
 		return Stored{}, err
 	}
 	if rest, ok := strings.CutPrefix(ref, Latest); ok {
 		if back, ok := stepsBack(rest); ok {
-			if back < len(list) {
-				return list[back], nil
-			}
-			return Stored{}, &NotFoundError{fmt.Sprintf("there is no run %s in %s, which holds %d", ref, s.own, len(list))}
+			return s.findLatest(list, ref, back, passedOver)
 		}
 	}
 	prefix := strings.ReplaceAll(ref, ":", "-")
@@ -241,6 +241,34 @@ func (s *Store) Find(ref string) (Stored, error) {
 		return Stored{}, &NotFoundError{fmt.Sprintf("%q is the beginning of %d runs, such as %s and %s; give more of it", ref, len(found), found[0].Name, found[1].Name)}
 	}
 	return found[0], nil
+}
+
+// findLatest returns the run that many steps behind the newest of the list.
+func (s *Store) findLatest(list []Stored, ref string, back int, passedOver func(error)) (Stored, error) {
+	readable := 0
+	for _, r := range list {
+		if err := r.check(); err != nil {
+			if passedOver != nil {
+				passedOver(err)
+			}
+			continue
+		}
+		if readable == back {
+			return r, nil
+		}
+		readable++
+	}
+	return Stored{}, &NotFoundError{fmt.Sprintf("there is no run %s in %s, which holds %d", ref, s.own, readable)}
+}
+
+// check reports why the run cannot be opened, or nil. Of a run with a journal it
+// reads one line.
+func (s Stored) check() error {
+	if _, err := readHeader(s.JournalFile()); err == nil {
+		return nil
+	}
+	_, err := s.Open()
+	return err
 }
 
 // stepsBack reads what follows "latest": nothing, or ~ and a number.

@@ -456,7 +456,7 @@ func TestWhereResultsCannotBeKept(t *testing.T) {
 	if !strings.HasPrefix(stored.File(), d.state) {
 		t.Errorf("the run is in %s, want it in %s", stored.File(), d.state)
 	}
-	if found, err := d.store.Find("latest"); err != nil || found != stored {
+	if found, err := d.store.Find("latest", nil); err != nil || found != stored {
 		t.Errorf("found %v, %v", found, err)
 	}
 
@@ -591,20 +591,53 @@ func TestFind(t *testing.T) {
 		"2026-04-18T15": stored[1], "2026-04-18T15:22": stored[1], stored[0].Name: stored[0], "2026-04-18T16:22:17.812345+00:00": stored[2],
 		"01K00000000000000000000002": stored[1], "01k00000000000000000000003": stored[2],
 	} {
-		if got, err := d.store.Find(ref); err != nil || got != want {
+		if got, err := d.store.Find(ref, nil); err != nil || got != want {
 			t.Errorf("%s is %v, %v; want %s", ref, got.Name, err, want.Name)
 		}
 	}
 	for ref, want := range map[string]string{
 		"latest~3": "which holds 3", "latest~x": "no run", "latest~-1": "no run", "2026": "beginning of 3 runs", "01K": "beginning of 3 runs", "nothing": "no run", "": "no run",
 	} {
-		_, err := d.store.Find(ref)
+		_, err := d.store.Find(ref, nil)
 		if !errors.As(err, new(*runs.NotFoundError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", ref, err, want)
 		}
 	}
-	if _, err := newDesk(t).store.Find("latest"); !errors.As(err, new(*runs.NotFoundError)) {
+	if _, err := newDesk(t).store.Find("latest", nil); !errors.As(err, new(*runs.NotFoundError)) {
 		t.Errorf("without any run: %v", err)
+	}
+}
+
+// A stray file and a damaged journal, later than every run, hide none of them.
+func TestLatestPassesOverWhatCannotBeRead(t *testing.T) {
+	d := newDesk(t)
+	first, second := d.run(numbered(0, runs.Passed)), d.run(numbered(0, runs.Passed))
+	stray := filepath.Join(second.Folder, "notes.json")
+	if err := os.WriteFile(stray, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	damaged := runs.Stored{Folder: second.Folder, Name: "2099-01-01T00-00-00.000000+00-00"}
+	if err := os.MkdirAll(filepath.Dir(damaged.JournalFile()), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(damaged.JournalFile(), make([]byte, 4096), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for ref, want := range map[string]runs.Stored{"latest": second, "latest~1": first} {
+		var passed []string
+		got, err := d.store.Find(ref, func(err error) { passed = append(passed, err.Error()) })
+		if err != nil || got != want {
+			t.Errorf("%s is %v, %v; want %s", ref, got.Name, err, want.Name)
+		}
+		if text := strings.Join(passed, "\n"); len(passed) != 2 || !strings.Contains(text, stray) || !strings.Contains(text, damaged.JournalFile()) {
+			t.Errorf("%s: said %q, want both files", ref, text)
+		}
+	}
+	if _, err := d.store.Find("latest~2", nil); !errors.As(err, new(*runs.NotFoundError)) || !strings.Contains(err.Error(), "which holds 2") {
+		t.Errorf("got %v, want that there are two runs", err)
+	}
+	if got, err := d.store.Find("notes", nil); err != nil || got.Name != "notes" {
+		t.Errorf("by its name it is %v, %v", got, err)
 	}
 }
 
