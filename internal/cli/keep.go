@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -195,7 +196,7 @@ func (t *testRun) keep(run runs.Run) error {
 		if errors.Is(err, runs.ErrRunning) {
 			return &usageError{fmt.Errorf("--resume: %w", err)}
 		}
-		t.kept.recorder = recorder
+		t.kept.begin(recorder)
 		return err
 	}
 	store, err := a.store(t.opened.config)
@@ -206,13 +207,24 @@ func (t *testRun) keep(run runs.Run) error {
 	if err != nil {
 		return fmt.Errorf("keep the selection of cases: %w", err)
 	}
-	t.kept.recorder, err = store.Create(env, t.opened.config, runs.Header{
+	recorder, err := store.Create(env, t.opened.config, runs.Header{
 		Run: run, Args: a.args, Selection: chosen, Cases: t.plan.Cases, Attempts: t.plan.Attempts,
 	})
 	if err != nil {
 		return fmt.Errorf("%w; --no-save runs the cases without keeping results", err)
 	}
+	t.kept.begin(recorder)
 	return nil
+}
+
+// begin takes the recorder of the run, which may be nil.
+func (k *keptRun) begin(recorder *runs.Recorder) {
+	k.recorder = recorder
+	if recorder != nil {
+		recorder.Restored = func() {
+			k.tell("%s was removed while the run was under way; it has been written anew, with every result so far", recorder.Stored().JournalFile())
+		}
+	}
 }
 
 // add keeps a finished attempt. When that fails it says so, and the run goes on:
@@ -245,10 +257,13 @@ func (k *keptRun) finish(s runs.Summary, ended error) error {
 		k.kept, k.err = k.recorder.Finish(state, reason, s)
 	}
 	err := errors.Join(k.err, k.recorder.Close())
-	if err != nil {
+	if err == nil {
+		return nil
+	}
+	if _, gone := os.Stat(k.recorder.Stored().JournalFile()); gone == nil {
 		return fmt.Errorf("%w (what was kept before that is left: once it can be written again, --resume goes on with it)", err)
 	}
-	return nil
+	return fmt.Errorf("%w (nothing of this run is kept; run it again once results can be written)", err)
 }
 
 // say says where the run is kept.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"sync"
 )
@@ -101,6 +102,39 @@ func (j *Journal) Append(record any) error {
 		j.err = fmt.Errorf("append to journal: %w", err)
 	}
 	return j.err
+}
+
+// Displaced reports whether the file at the journal's path is no longer the one
+// that is written, because it was removed or renamed under the writer. A write to
+// it succeeds all the same, and is lost with it.
+func (j *Journal) Displaced() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	ours, err := j.file.Stat()
+	if err != nil {
+		return false // it is closed
+	}
+	there, err := os.Stat(j.file.Name())
+	return err != nil || !os.SameFile(ours, there)
+}
+
+// Restore writes a displaced journal anew at its path, with every record that was
+// appended, and goes on there. The folder must exist, and no file stand at the
+// path: what another has put there is not touched.
+func (j *Journal) Restore(perm fs.FileMode) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	path := j.file.Name()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return fmt.Errorf("restore journal: %w", err)
+	}
+	if _, err := io.Copy(f, io.NewSectionReader(j.file, 0, math.MaxInt64)); err != nil {
+		return fmt.Errorf("restore journal %s: %w", path, errors.Join(err, f.Close()))
+	}
+	_ = j.file.Close() // its records are in the new one
+	j.file = f
+	return nil
 }
 
 // Sync returns when the disk has every record appended so far.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,6 +23,10 @@ import (
 // other process can record the same run. Its methods are called from one
 // goroutine.
 type Recorder struct {
+	// Restored, if set, is called when the files of the run were removed while it
+	// was under way and have been written anew, with all that they held.
+	Restored func()
+
 	stored  Stored
 	agent   *config.Agent
 	now     func() time.Time
@@ -145,6 +150,9 @@ func (r *Recorder) Earlier(index, number int) (*Case, error) {
 
 // Add keeps a finished attempt. After an error the journal takes no more.
 func (r *Recorder) Add(c *Case) error {
+	if err := r.restore(); err != nil {
+		return fmt.Errorf("keep the results: %w", err)
+	}
 	if err := r.journal.Append(caseLine{typeCase, c}); err != nil {
 		return fmt.Errorf("keep the results: %w", err)
 	}
@@ -152,9 +160,41 @@ func (r *Recorder) Add(c *Case) error {
 	return nil
 }
 
+// restore writes the files of the run anew when somebody has removed them. The
+// system keeps what an open file holds, so that nothing is lost.
+func (r *Recorder) restore() error {
+	if !r.journal.Displaced() {
+		return nil
+	}
+	put := func() error {
+		if err := os.MkdirAll(r.stored.sidecar(), 0o755); err != nil {
+			return err
+		}
+		if _, err := os.Stat(r.stored.lockFile()); errors.Is(err, fs.ErrNotExist) {
+			lock, err := durable.TryLock(r.stored.lockFile())
+			if err != nil {
+				return err
+			}
+			_ = r.lock.Unlock() // of a file that is gone
+			r.lock = lock
+		}
+		if err := writeConfig(filepath.Join(r.stored.sidecar(), configFile), r.agent); err != nil {
+			return err
+		}
+		return r.journal.Restore(0o644)
+	}
+	if err := put(); err != nil {
+		return fmt.Errorf("%s was removed while the run was under way, and cannot be written anew: %w", r.stored.JournalFile(), err)
+	}
+	if r.Restored != nil {
+		r.Restored()
+	}
+	return nil
+}
+
 // Finish ends the run: it writes the stored form from the journal and says there
-// how the run ended; s is what it came to over all its parts. Of a run without a single result nothing is kept, and
-// Finish reports false. The caller still closes the Recorder.
+// how the run ended; s is what it came to over all its parts. Of a run without a
+// single result nothing is kept, and Finish reports false. The caller still closes the Recorder.
 func (r *Recorder) Finish(state State, reason string, s Summary) (kept bool, err error) {
 	if r.added+r.Done() == 0 {
 		if err := r.giveUp(nil); err != nil {
@@ -163,7 +203,9 @@ func (r *Recorder) Finish(state State, reason string, s Summary) (kept bool, err
 		return false, nil
 	}
 	// The end is said last: a run that says it has ended has its stored form.
-	err = WriteStored(r.stored, r.agent)
+	if err = r.restore(); err == nil {
+		err = WriteStored(r.stored, r.agent)
+	}
 	if err == nil {
 		err = r.journal.Append(End{
 			Type: typeEnd, State: state, Reason: r.agent.Redactor.String(reason), Ended: r.now(), Elapsed: s.Elapsed,

@@ -488,22 +488,62 @@ func TestRunsOfBothFoldersAreListed(t *testing.T) {
 	}
 }
 
+// Files that are removed under a run are there again, whole, with the next case
+// that finishes.
 func TestResultsThatAreRemovedMidRun(t *testing.T) {
+	d := newDesk(t)
+	r := d.create(3)
+	restored := 0
+	r.Restored = func() { restored++ }
+	add(t, r, numbered(0, runs.Passed))
+	if err := os.RemoveAll(filepath.Join(d.dir, "results")); err == nil { // else this system keeps files that are open
+		add(t, r, numbered(1, runs.Passed))
+		if restored != 1 {
+			t.Errorf("restored %d times with the next case", restored)
+		}
+		if _, err := runs.Resume(d.env, d.agent, r.Stored()); !errors.Is(err, runs.ErrRunning) {
+			t.Errorf("resumed a run that is under way: %v", err)
+		}
+		if err := os.Remove(r.Stored().JournalFile()); err != nil { // and that alone
+			t.Fatal(err)
+		}
+	} else {
+		add(t, r, numbered(1, runs.Passed))
+	}
+	add(t, r, numbered(2, runs.Passed))
+	if kept, err := r.Finish(runs.Finished, "", runs.Summary{Passed: 3}); !kept || err != nil {
+		t.Errorf("kept %v, %v", kept, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if record := open(t, r.Stored()); record.Passed != 3 || record.State != runs.Finished || len(record.Notes) > 0 {
+		t.Errorf("the run has %d of 3 cases, %s, %v", record.Passed, record.State, record.Notes)
+	}
+	want := []string{".holodeck/" + r.Stored().Name + "/config.json", ".holodeck/" + r.Stored().Name + "/journal.jsonl", ".holodeck/" + r.Stored().Name + "/lock", r.Stored().Name + ".json"}
+	if got := files(t, r.Stored().Folder); !slices.Equal(got, want) {
+		t.Errorf("the folder holds %v", got)
+	}
+}
+
+// Where something else stands in place of what was removed, it is left alone, and
+// that nothing more is kept is said with the next case.
+func TestResultsThatAreRemovedAndCannotBeRestored(t *testing.T) {
 	d := newDesk(t)
 	r := d.create(2)
 	add(t, r, numbered(0, runs.Passed))
-	if err := os.RemoveAll(filepath.Join(d.dir, "results")); err != nil {
-		// This system keeps files that are open in their place.
-		add(t, r, numbered(1, runs.Passed))
-		if kept, err := r.Finish(runs.Finished, "", runs.Summary{Passed: 2}); !kept || err != nil {
-			t.Errorf("kept %v, %v", kept, err)
-		}
-		return
+	results := filepath.Join(d.dir, "results")
+	if err := os.RemoveAll(results); err != nil {
+		return // this system keeps files that are open
 	}
-	err := r.Add(numbered(1, runs.Passed))
-	_, finished := r.Finish(runs.Finished, "", runs.Summary{Passed: 2})
-	if err := errors.Join(err, finished); err == nil || !strings.Contains(err.Error(), "keep the results") || !strings.Contains(err.Error(), "journal.jsonl") {
+	if err := os.WriteFile(results, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Add(numbered(1, runs.Passed)); err == nil || !strings.Contains(err.Error(), "journal.jsonl was removed while the run was under way") {
 		t.Errorf("got %v, want an error that says what is lost", err)
+	}
+	if text, err := os.ReadFile(results); err != nil || string(text) != "mine" {
+		t.Errorf("the file of somebody else is %q, %v", text, err)
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
