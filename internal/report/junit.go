@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"path/filepath"
@@ -10,16 +11,33 @@ import (
 	"github.com/holodeck-go/holodeck/internal/runs"
 )
 
-// junit writes a run as JUnit's XML: one suite, one testcase an attempt. A case
-// that fails is a failure, or an error where nothing but a metric's own error
-// fails it; one that was not checked is skipped. The output of a testcase is its
-// transcript.
+// junit writes a run as JUnit's XML: one suite, one testcase a case, with the
+// verdict of its pass rule. A case that fails is a failure, or an error where
+// nothing but a metric's own error fails it; one that was not checked is skipped,
+// as is one of which attempts are missing. The output of a testcase is the
+// transcript of its attempts.
 type junit struct {
-	out     sink
-	scratch Scratch
-	run     runs.Run
-	cases   *held
-	counts  struct{ tests, failures, errors, skipped int }
+	out      sink
+	scratch  Scratch
+	run      runs.Run
+	cases    *held
+	verdicts runs.Summary
+	open     *testcase // some of its attempts are still to come
+	counts   struct{ tests, failures, errors, skipped int }
+}
+
+// testcase is a case as far as its attempts have come.
+type testcase struct {
+	index, repeats   int
+	finished, failed int // of its attempts
+	name             string
+	rule             string // its pass rule
+	file             string // where it stands; empty when that is not known
+	line             int
+	elapsed          time.Duration   // of all attempts
+	first            string          // why the first attempt that failed did
+	why              []string        // every reason
+	output           strings.Builder // the transcripts
 }
 
 // Begin implements Writer.
@@ -31,39 +49,102 @@ func (j *junit) Begin(run runs.Run) (err error) {
 
 // Case implements Writer.
 func (j *junit) Case(c *runs.Case) error {
-	j.counts.tests++
-	w := &j.cases.sink
-	w.printf("    <testcase classname=%s name=%s time=\"%s\"", attribute(j.run.Agent), attribute(caseName(c)), seconds(c.Elapsed))
-	if c.Pos.File != "" {
-		w.printf(" file=%s line=\"%d\"", attribute(filepath.ToSlash(c.Pos.File)), c.Pos.Line)
+	if j.open != nil && j.open.index != c.Index {
+		j.unfinished()
 	}
-	w.print(">\n")
-	switch c.Status {
+	if j.open == nil {
+		j.open = &testcase{
+			index: c.Index, repeats: max(c.Repeats, 1), name: caseName(c), rule: cmp.Or(string(c.PassRule), "all"),
+			file: filepath.ToSlash(c.Pos.File), line: c.Pos.Line,
+		}
+	}
+	j.open.add(c)
+	errorsBefore := j.verdicts.MetricErrors
+	verdict, done := j.verdicts.Add(c)
+	if !done {
+		return j.cases.err
+	}
+	t := j.open
+	switch verdict {
 	case runs.Passed:
+		j.write("")
 	case runs.Unchecked:
-		j.counts.skipped++
-		w.print("      <skipped message=\"nothing was checked\"/>\n")
+		j.skip("nothing was checked")
 	default:
 		element := "failure"
-		if c.FailedByMetricErrorsOnly() {
+		if j.verdicts.MetricErrors > errorsBefore {
 			element = "error"
 			j.counts.errors++
 		} else {
 			j.counts.failures++
 		}
-		why := caseReasons(c)
-		first := "failed"
-		if len(why) > 0 {
-			first = cut(why[0], reasonLen)
+		message := t.first
+		if t.repeats > 1 {
+			message = fmt.Sprintf("%d of %d attempts failed (pass_rule: %s): %s", t.failed, t.finished, t.rule, t.first)
 		}
-		w.printf("      <%s type=\"%s\" message=%s>%s</%s>\n", element, c.Status, attribute(first), xmlText(strings.Join(why, "\n")), element)
+		j.write(fmt.Sprintf("      <%s type=\"%s\" message=%s>%s</%s>\n", element, verdict, attribute(message), xmlText(strings.Join(t.why, "\n")), element))
 	}
-	w.printf("      <system-out>%s</system-out>\n    </testcase>\n", xmlText(transcript(c)))
-	return w.err
+	return j.cases.err
+}
+
+// add takes an attempt at the case.
+func (t *testcase) add(c *runs.Case) {
+	t.finished++
+	t.elapsed += c.Elapsed
+	attempt := ""
+	if t.repeats > 1 {
+		attempt = fmt.Sprintf("attempt %d of %d: ", c.Attempt, t.repeats)
+		fmt.Fprintf(&t.output, "── %s%s ──\n", attempt, c.Status)
+	}
+	if c.Status == runs.Failed {
+		why := caseReasons(c)
+		if len(why) == 0 {
+			why = []string{"failed"}
+		}
+		if t.failed++; t.failed == 1 {
+			t.first = cut(why[0], reasonLen)
+		}
+		for _, reason := range why {
+			t.why = append(t.why, attempt+reason)
+			if t.repeats > 1 { // the rule may let the case pass, and no failure tells of them
+				fmt.Fprintf(&t.output, "%s %s\n", ink(false).mark(runs.Failed), reason)
+			}
+		}
+	}
+	t.output.WriteString(transcript(c))
+}
+
+// unfinished writes the open case, of which attempts are missing.
+func (j *junit) unfinished() {
+	j.skip(fmt.Sprintf("%d of %d attempts have finished", j.open.finished, j.open.repeats))
+}
+
+// skip writes the open case as skipped.
+func (j *junit) skip(why string) {
+	j.counts.skipped++
+	j.write(fmt.Sprintf("      <skipped message=%s/>\n", attribute(why)))
+}
+
+// write writes the open case with an element that says how it ended, which is
+// empty for one that passed.
+func (j *junit) write(result string) {
+	t := j.open
+	j.open = nil
+	j.counts.tests++
+	w := &j.cases.sink
+	w.printf("    <testcase classname=%s name=%s time=\"%s\"", attribute(j.run.Agent), attribute(t.name), seconds(t.elapsed))
+	if t.file != "" {
+		w.printf(" file=%s line=\"%d\"", attribute(t.file), t.line)
+	}
+	w.print(">\n" + result)
+	w.printf("      <system-out>%s</system-out>\n    </testcase>\n", xmlText(t.output.String()))
 }
 
 // End implements Writer.
 func (j *junit) End(s runs.Summary) error {
+	if j.open != nil {
+		j.unfinished()
+	}
 	counts := fmt.Sprintf(`tests="%d" failures="%d" errors="%d" skipped="%d" time="%s"`,
 		j.counts.tests, j.counts.failures, j.counts.errors, j.counts.skipped, seconds(s.Elapsed))
 	name := attribute(j.run.Agent)
@@ -85,7 +166,7 @@ func (j *junit) End(s runs.Summary) error {
 	return j.out.err
 }
 
-// caseName returns a name that no other attempt of the run has, since build
+// caseName returns a name that no other case of the run has, since build
 // servers take two of one name for one: the id stands in it where it says more
 // than the title.
 func caseName(c *runs.Case) string {
@@ -96,7 +177,7 @@ func caseName(c *runs.Case) string {
 	case c.ID != "":
 		name += " [" + c.ID + "]"
 	}
-	return name + attemptOf(c)
+	return name
 }
 
 // seconds prints a duration as JUnit has it.

@@ -206,7 +206,7 @@ func TestJUnitIsXMLWhateverTheTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := len(hostile)
-	if doc.Tests != n+7 || doc.Failures != n+3 || doc.Errors != 0 || doc.Skipped != 1 || len(doc.Suite.Cases) != n+7 {
+	if doc.Tests != n+5 || doc.Failures != n+2 || doc.Errors != 0 || doc.Skipped != 1 || len(doc.Suite.Cases) != n+5 {
 		t.Errorf("counts are %+v", doc)
 	}
 	names := map[string]bool{}
@@ -231,6 +231,42 @@ func TestJUnitTellsErrorsFromFailures(t *testing.T) {
 	got := written(t, report.JUnit, c)
 	if !strings.Contains(got, `<error type="failed" message="judge: ERROR, no answer">`) || !strings.Contains(got, `failures="0" errors="1"`) {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// Several attempts are one test case, which has the verdict of the pass rule.
+func TestJUnitHasTheVerdictOfThePassRule(t *testing.T) {
+	attempts := func(rule config.PassRule, repeats int, statuses ...runs.Status) []*runs.Case {
+		var list []*runs.Case
+		for i, status := range statuses {
+			c := &runs.Case{Name: "x", Attempt: i + 1, Repeats: repeats, PassRule: rule, Status: status, Elapsed: time.Second,
+				Turns: []runs.Turn{{Input: "hi", Answer: "there", Status: status}}}
+			if status == runs.Failed {
+				c.Turns[0].Errors = []string{"it broke"}
+			}
+			list = append(list, c)
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		name  string
+		cases []*runs.Case
+		want  []string
+	}{
+		{"passed by its rule", attempts(config.PassAny, 2, runs.Failed, runs.Passed), []string{
+			`tests="1" failures="0" errors="0" skipped="0"`, `name="x" time="2.000"`, "── attempt 1 of 2: failed ──\n✗ it broke\nuser: hi\n", "── attempt 2 of 2: passed ──"}},
+		{"failed by its rule", attempts("", 2, runs.Failed, runs.Passed), []string{
+			`tests="1" failures="1" errors="0" skipped="0"`, `message="1 of 2 attempts failed (pass_rule: all): it broke">attempt 1 of 2: it broke</failure>`}},
+		{"unchecked", attempts("", 2, runs.Unchecked, runs.Unchecked), []string{`skipped="1"`, `message="nothing was checked"`}},
+		{"cut short", attempts("", 3, runs.Passed, runs.Passed), []string{
+			`tests="1" failures="0" errors="0" skipped="1"`, `<skipped message="2 of 3 attempts have finished"/>`}},
+	} {
+		got := written(t, report.JUnit, tt.cases...)
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: there is no %s in\n%s", tt.name, want, got)
+			}
+		}
 	}
 }
 
