@@ -78,6 +78,12 @@ func checkSettings(entry *config.StandardMetric, m *Metric) []config.Problem {
 			warn(key, fmt.Sprintf("has no effect on %s", entry.Metric), "remove it")
 		}
 	}
+	if f, ok := m.scorer.(follows); ok {
+		for _, what := range f.schema.Unchecked() {
+			problems = append(problems, entry.Problem(config.SeverityWarning, "schema", config.CodeUnsupported, what+"; this cannot be checked",
+				"an answer that follows the rest ends in an error; patterns are those of RE2, and references stay within the schema"))
+		}
+	}
 	if isJudge(entry) {
 		return problems
 	}

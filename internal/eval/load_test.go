@@ -85,6 +85,13 @@ func TestCheck(t *testing.T) {
 		{"{metric: fluency, enabled: false}", "", ""},
 		{"{metric: bleu, threshold: 0.5}", "", ""},
 		{"{metric: json_schema, schema: {type: object}}", "", ""},
+		{"{metric: json_schema, schema: {pattern: '(?=a)b'}}", "schema: the schema: pattern (?=a)b; this cannot be checked", "schema: the schema: pattern (?=a)b; this cannot be checked"},
+		{"{metric: json_schema, schema: {$ref: 'https://example.com/a.json'}}", "$ref https://example.com/a.json; this cannot be checked", "cannot be checked"},
+		{"{metric: json_schema, schema: {requird: [a]}}", "the keyword requird, which is not known; this cannot be checked", "cannot be checked"},
+		{"{metric: json_schema, schema: {x-order: 1, example: {}, default: 1}}", "", ""},
+		{"{metric: json_schema, schema: {items: [{type: string}]}}", "a list under items, which is of draft 07", "cannot be checked"},
+		{"{metric: json_schema, schema: {$schema: 'http://json-schema.org/draft-07/schema#', items: [{type: string}]}}", "", ""},
+		{"{metric: json_schema, schema: {const: 9007199254740993}}", "the number 9007199254740993, which has too many digits", "cannot be checked"},
 		{"{type: geval, name: Tone, criteria: Be kind.}", "cannot compute geval metrics yet, so Tone will be skipped", ""},
 		{"{type: rag, metric_type: faithfulness}", "cannot compute faithfulness yet", ""},
 		{"{type: code, grader: 'checks:tone'}", "cannot compute graders (checks:tone) yet", ""},
@@ -109,6 +116,35 @@ func TestCheck(t *testing.T) {
 			}
 			a.Offline = true
 		}
+	}
+}
+
+// A schema of which a part cannot be checked passes nothing: an answer that breaks
+// the rest fails, and one that follows it is an error.
+func TestASchemaThatCannotBeCheckedPassesNothing(t *testing.T) {
+	for _, tt := range []struct {
+		schema, answer string
+		want           eval.Status
+	}{
+		{`{"type": "string", "pattern": "(?=a)b"}`, `"ab"`, eval.Error},
+		{`{"type": "string", "pattern": "(?=a)b"}`, `1`, eval.Fail},
+		{`{"$ref": "https://example.com/a.json"}`, `1`, eval.Error},
+		{`{"requird": ["a"]}`, `{}`, eval.Error},
+		{`{"items": [{"type": "string"}]}`, `[1]`, eval.Error},
+		{`{"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}]}`, `[1]`, eval.Fail},
+		{`{"maximum": 9007199254740992}`, `9007199254740993`, eval.Error},
+		{`{"maximum": 9007199254740992}`, `9007199254740992`, eval.Pass},
+		{`{"type": "integer"}`, `12345678901234567891`, eval.Pass},
+	} {
+		m := standard("json_schema", func(m *config.StandardMetric) { m.JSONSchema = []byte(tt.schema) })
+		out := check(t, m, eval.Input{Answer: tt.answer}, tt.want)
+		if tt.want == eval.Error && !strings.Contains(out.Reason, "could not be checked: ") {
+			t.Errorf("reason %q", out.Reason)
+		}
+	}
+	a := load(t, "    - {metric: json_schema, schema: {pattern: '(['}}\n")
+	if p := eval.Check(a); len(p) != 1 || p[0].Severity != config.SeverityError || !strings.Contains(p[0].String(), "is not a regular expression") {
+		t.Errorf("got %v, want an error", p)
 	}
 }
 

@@ -6,14 +6,20 @@ import (
 )
 
 // Check finds what the test cases ask for and a run cannot do: matchers that
-// cannot be compiled are errors; files of a kind that this build cannot read are
+// cannot be compiled are errors; schemas that cannot be checked whole, and files of a kind that this build cannot read are
 // warnings, since they stop nobody from using the agent.
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	check := func(tools []config.ExpectedTool, files []config.FileInput) {
 		for _, e := range tools {
-			if _, err := toolmatch.Compile(e, a.Redactor); err != nil {
+			x, err := toolmatch.Compile(e, a.Redactor)
+			if err != nil {
 				problems = append(problems, e.Problem(config.SeverityError, "args", config.CodeValue, err.Error(), ""))
+				continue
+			}
+			for _, what := range x.Unchecked() {
+				problems = append(problems, e.Problem(config.SeverityWarning, "args", config.CodeUnsupported, what+"; this cannot be checked",
+					"a value that follows the rest does not match; patterns are those of RE2, and references stay within the schema"))
 			}
 		}
 		for _, f := range files {

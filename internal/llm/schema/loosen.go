@@ -10,7 +10,8 @@ import (
 
 // Unchecked names what the schema says and Check passes over, because it cannot
 // be decided here: patterns that are no regular expressions of RE2
-// (github.com/google/re2/wiki/Syntax), and references that lead outside.
+// (github.com/google/re2/wiki/Syntax), references that lead outside, keywords that
+// the draft does not know, and numbers with too many digits.
 func (s *Schema) Unchecked() []string { return s.unchecked }
 
 // loosen takes out of the schema what cannot be checked, and with it whatever
@@ -23,6 +24,14 @@ func (s *Schema) loosen() {
 		note := func(format string, args ...any) {
 			s.unchecked = append(s.unchecked, fmt.Sprintf("%s: "+format, append([]any{at(pointer)}, args...)...))
 			loose[node] = true
+		}
+		for _, what := range s.passedOver(node) {
+			s.unchecked = append(s.unchecked, at(pointer)+": "+what)
+		}
+		for _, pattern := range append(sortedKeys(node.PatternProperties), node.Pattern) {
+			if !isPattern(pattern) {
+				s.broken = append(s.broken, fmt.Sprintf("%s: %q is not a regular expression", at(pointer), pattern))
+			}
 		}
 		if node.Pattern != "" && !isRE2(node.Pattern) {
 			note("pattern %s", node.Pattern)

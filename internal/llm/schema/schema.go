@@ -20,7 +20,10 @@ type Schema struct {
 	byPointer map[string]*jsonschema.Schema // by JSON pointer from the root
 	byAnchor  map[string]*jsonschema.Schema
 	unchecked []string
+	broken    []string
 	mask      func(any) any // of what errors quote
+	// comparesNumbers says that it matters which number a number is.
+	comparesNumbers bool
 }
 
 // Compile reads a JSON Schema. The error says why it cannot be used: it is not
@@ -52,6 +55,7 @@ func Compile(raw []byte) (s *Schema, err error) {
 		return nil, fmt.Errorf("JSON Schema: %w", err)
 	}
 	s.loosen()
+	s.noteNumbers(raw)
 	if err := s.refuseCircles(); err != nil {
 		return nil, fmt.Errorf("JSON Schema: %w", err)
 	}

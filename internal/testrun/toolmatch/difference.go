@@ -16,6 +16,13 @@ import (
 type difference struct {
 	path string // below the argument, such as ".items[0].price"; empty for the argument itself
 	text string // completes a sentence whose subject is the value
+	// doubt says that nobody knows whether the value differs.
+	doubt bool
+}
+
+// doubtful reports whether differences were found and each is but a doubt.
+func doubtful(found []difference) bool {
+	return len(found) > 0 && !slices.ContainsFunc(found, func(d difference) bool { return !d.doubt })
 }
 
 // differ returns one difference of the value itself.
@@ -82,14 +89,14 @@ func (q quoter) diffObjects(want, got map[string]any) []difference {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		member, ok := got[key]
 		if !ok {
-			found = append(found, difference{"." + key, "is missing, want " + q.value(want[key])})
+			found = append(found, difference{path: "." + key, text: "is missing, want " + q.value(want[key])})
 			continue
 		}
 		found = append(found, below("."+key, q.diff(want[key], member))...)
 	}
 	for _, key := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[key]; !ok {
-			found = append(found, difference{"." + key, fmt.Sprintf("is %s, and is not expected", q.value(got[key]))})
+			found = append(found, difference{path: "." + key, text: fmt.Sprintf("is %s, and is not expected", q.value(got[key]))})
 		}
 	}
 	return found

@@ -66,6 +66,19 @@ func Compile(e config.ExpectedTool, redactor *secret.Redactor) (*Expectation, er
 	return x, nil
 }
 
+// Unchecked names what the schemas among the matchers say that cannot be checked.
+// A value that follows the rest of such a schema does not match, nor does it match
+// the opposite.
+func (x *Expectation) Unchecked() []string {
+	var out []string
+	for _, arg := range x.args {
+		for _, what := range unchecked(x.matchers[arg]) {
+			out = append(out, "argument "+arg+": "+what)
+		}
+	}
+	return out
+}
+
 // Check compares the expectation with the calls of a turn.
 func (x *Expectation) Check(names *Names, calls []Call) Result {
 	var (

@@ -224,10 +224,18 @@ func newOneOf(q quoter, v any) (matcher, error) {
 }
 
 func (o oneOf) match(q quoter, arg json.RawMessage) []difference {
+	var doubt []difference
 	for _, m := range o.matchers {
-		if len(m.match(q, arg)) == 0 {
+		found := m.match(q, arg)
+		if len(found) == 0 {
 			return nil
 		}
+		if doubtful(found) {
+			doubt = found
+		}
+	}
+	if doubt != nil {
+		return doubt
 	}
 	return differ("is %s, want one of %s", q.json(arg), q.value(o.wire))
 }
@@ -273,10 +281,18 @@ func (c contains) match(q quoter, arg json.RawMessage) []difference {
 		if err := json.Unmarshal(arg, &elements); err != nil {
 			return differ("cannot be read: %v", err)
 		}
-		for _, element := range elements {
-			if len(c.matcher.match(q, element)) == 0 {
+		var doubt []difference
+		for i, element := range elements {
+			found := c.matcher.match(q, element)
+			if len(found) == 0 {
 				return nil
 			}
+			if doubtful(found) {
+				doubt = below(fmt.Sprintf("[%d]", i), found)
+			}
+		}
+		if doubt != nil {
+			return doubt
 		}
 	case map[string]any:
 		if c.members != nil {
@@ -295,7 +311,7 @@ func (c contains) matchMembers(q quoter, arg json.RawMessage) []difference {
 	for _, key := range slices.Sorted(maps.Keys(c.members)) {
 		member, ok := members[key]
 		if !ok {
-			found = append(found, difference{"." + key, "is missing"})
+			found = append(found, difference{path: "." + key, text: "is missing"})
 			continue
 		}
 		found = append(found, below("."+key, c.members[key].match(q, member))...)
@@ -310,8 +326,12 @@ type not struct {
 }
 
 func (n not) match(q quoter, arg json.RawMessage) []difference {
-	if len(n.matcher.match(q, arg)) == 0 {
+	found := n.matcher.match(q, arg)
+	switch {
+	case len(found) == 0:
 		return differ("is %s, want anything but %s", q.json(arg), q.value(n.wire))
+	case doubtful(found):
+		return found
 	}
 	return nil
 }
@@ -384,12 +404,18 @@ func newFollows(q quoter, v any) (matcher, error) {
 	if err != nil {
 		return nil, err
 	}
+	if broken := s.Broken(); len(broken) > 0 {
+		return nil, fmt.Errorf("schema: %s", strings.Join(broken, "; "))
+	}
 	return follows{s.Masking(q.redactor.Any)}, nil
 }
 
 func (f follows) match(q quoter, arg json.RawMessage) []difference {
 	err := f.schema.Check(arg)
 	if err == nil {
+		if doubts := f.schema.Doubts(arg); len(doubts) > 0 {
+			return []difference{{doubt: true, text: "follows what could be checked of its schema, and this could not be checked: " + strings.Join(doubts, "; ")}}
+		}
 		return nil
 	}
 	var violations *schema.Error
@@ -402,7 +428,28 @@ func (f follows) match(q quoter, arg json.RawMessage) []difference {
 		if path != "" && path[0] != '[' {
 			path = "." + path
 		}
-		found = append(found, difference{path, v.Text})
+		found = append(found, difference{path: path, text: v.Text})
 	}
 	return found
+}
+
+// unchecked names what the schemas in a matcher say that cannot be checked.
+func unchecked(m matcher) []string {
+	var out []string
+	switch m := m.(type) {
+	case follows:
+		return m.schema.Unchecked()
+	case not:
+		return unchecked(m.matcher)
+	case oneOf:
+		for _, choice := range m.matchers {
+			out = append(out, unchecked(choice)...)
+		}
+	case contains:
+		out = unchecked(m.matcher)
+		for _, key := range slices.Sorted(maps.Keys(m.members)) {
+			out = append(out, unchecked(m.members[key])...)
+		}
+	}
+	return out
 }

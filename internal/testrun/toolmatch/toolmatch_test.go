@@ -286,6 +286,46 @@ func TestASecretIsMaskedBeforeItIsCut(t *testing.T) {
 	}
 }
 
+// What cannot be checked neither matches nor matches the opposite.
+func TestASchemaThatCannotBeCheckedDoesNotMatch(t *testing.T) {
+	ahead := object{"schema": object{"type": "string", "pattern": "(?=.*[0-9])."}}
+	for _, tt := range []struct {
+		want any
+		arg  string
+		met  bool
+	}{
+		{ahead, `"a1"`, false},
+		{ahead, `1`, false},
+		{object{"not": ahead}, `"a1"`, false},
+		{object{"not": ahead}, `1`, true}, // it breaks what can be checked
+		{object{"one_of": []any{ahead, "a1"}}, `"a1"`, true},
+		{object{"not": object{"one_of": []any{ahead, "b"}}}, `"a1"`, false},
+		{object{"not": object{"contains": ahead}}, `["a1"]`, false},
+		{object{"contains": object{"k": ahead}}, `{"k": "a1"}`, false},
+		{object{"schema": object{"items": []any{object{"type": "string"}}}}, `[1]`, false},
+		{object{"schema": object{"requird": []any{"a"}}}, `{}`, false},
+		{object{"schema": object{"const": 5}}, `5`, true},
+		{object{"schema": object{"maximum": 9007199254740992}}, `9007199254740993`, false},
+		{object{"schema": object{"type": "integer"}}, `9007199254740993`, true},
+	} {
+		x, err := toolmatch.Compile(config.ExpectedTool{Name: "t", Args: object{"a": tt.want}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := x.Check(toolmatch.NewNames(nil), []toolmatch.Call{{Name: "t", Arguments: json.RawMessage(`{"a": ` + tt.arg + `}`)}})
+		if res.Met != tt.met {
+			t.Errorf("%v and %s: met %v (%s)", tt.want, tt.arg, res.Met, res.Reason)
+		}
+	}
+	x, err := toolmatch.Compile(config.ExpectedTool{Name: "t", Args: object{"a": object{"not": ahead}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(x.Unchecked(), ""); !strings.HasPrefix(got, "argument a: the schema: pattern ") {
+		t.Errorf("Unchecked = %q", got)
+	}
+}
+
 func TestBadMatchersAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		value any
@@ -309,6 +349,7 @@ func TestBadMatchersAreRefused(t *testing.T) {
 		{object{"not": object{"fuzzy": 1}}, "fuzzy is 1"},
 		{object{"contains": object{"k": object{"regex": "("}}}, `contains: k: regex "("`},
 		{object{"schema": object{"type": 5}}, "JSON Schema"},
+		{object{"schema": object{"pattern": "(["}}, "is not a regular expression"},
 	} {
 		_, err := toolmatch.Compile(config.ExpectedTool{Name: "lookup", Args: map[string]any{"id": tt.value}}, nil)
 		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), "lookup: argument id") {
