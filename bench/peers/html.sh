@@ -21,4 +21,4 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 (cd "$root" && CGO_ENABLED=0 go build -o "$work/holodeck" ./cmd/holodeck)
 mkdir -p "$1/html-report"
-python3 "$root/bench/peers/html.py" "$work" "$1/html-report"
+python3 "$root/bench/peers/htmlpage.py" "$work" "$1/html-report"

@@ -1,6 +1,6 @@
 """Use HTML reports in headless Chromium, over its debugging pipe.
 
-html.py WORK SCREENS: WORK holds the program, holodeck; SCREENS takes pictures.
+htmlpage.py WORK SCREENS: WORK holds the program, holodeck; SCREENS takes pictures.
 """
 
 import base64
