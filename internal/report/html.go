@@ -271,12 +271,12 @@ type pageSummary struct {
 }
 
 type pageMetricMean struct {
-	Name    string  `json:"name"`
-	Kind    string  `json:"kind,omitempty"`
-	Cases   int     `json:"cases"`
-	Mean    float64 `json:"mean"`
-	Skipped int     `json:"skipped,omitempty"`
-	Why     string  `json:"why,omitempty"` // it was skipped
+	Name     string  `json:"name"`
+	Kind     string  `json:"kind,omitempty"`
+	Attempts int     `json:"attempts"`
+	Mean     float64 `json:"mean"`
+	Skipped  int     `json:"skipped,omitempty"`
+	Why      string  `json:"why,omitempty"` // it was skipped
 }
 
 func newPageSummary(s runs.Summary) pageSummary {
@@ -291,7 +291,7 @@ func newPageSummary(s runs.Summary) pageSummary {
 	}
 	for _, m := range s.Metrics {
 		out.Metrics = append(out.Metrics, pageMetricMean{
-			Name: m.Name, Kind: string(m.Kind), Cases: m.Cases, Mean: *cmp.Or(finite(&m.Mean), new(float64)), Skipped: m.Skipped, Why: m.SkipReason,
+			Name: m.Name, Kind: string(m.Kind), Attempts: m.Attempts, Mean: *cmp.Or(finite(&m.Mean), new(float64)), Skipped: m.Skipped, Why: m.SkipReason,
 		})
 	}
 	return out

@@ -41,7 +41,7 @@ func (l *lines) End(s runs.Summary) error {
 		Prompt: s.Usage.Prompt, Completion: s.Usage.Completion, CostUSD: finite(s.CostUSD), Metrics: []metricLine{},
 	}
 	for _, m := range s.Metrics {
-		end.Metrics = append(end.Metrics, metricLine{Name: m.Name, Kind: string(m.Kind), Cases: m.Cases, Mean: m.Mean, Skipped: m.Skipped})
+		end.Metrics = append(end.Metrics, metricLine{Name: m.Name, Kind: string(m.Kind), Attempts: m.Attempts, Mean: m.Mean, Skipped: m.Skipped})
 	}
 	return l.line(end)
 }
@@ -66,11 +66,11 @@ type endLine struct {
 }
 
 type metricLine struct {
-	Name    string  `json:"name"`
-	Kind    string  `json:"kind"`
-	Cases   int     `json:"cases"`
-	Mean    float64 `json:"mean"`
-	Skipped int     `json:"skipped"`
+	Name     string  `json:"name"`
+	Kind     string  `json:"kind"`
+	Attempts int     `json:"attempts"` // that it scored
+	Mean     float64 `json:"mean"`
+	Skipped  int     `json:"skipped"`
 }
 
 func (l *lines) line(v any) error {

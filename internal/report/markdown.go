@@ -147,10 +147,10 @@ func mdMetrics(b *strings.Builder, metrics []runs.MetricSummary, unit string) {
 		b.WriteString("| Metric | Kind | Average | Over | Skipped |\n|---|---|---|---|---|\n")
 		for _, m := range metrics {
 			mean := "–"
-			if m.Cases > 0 {
+			if m.Attempts > 0 {
 				mean = fmt.Sprintf("%.2f", m.Mean)
 			}
-			mdRow(b, cut(printable(m.Name), excerptLen), string(m.Kind), mean, count(m.Cases, unit), fmt.Sprint(m.Skipped))
+			mdRow(b, cut(printable(m.Name), excerptLen), string(m.Kind), mean, count(m.Attempts, unit), fmt.Sprint(m.Skipped))
 		}
 		b.WriteString("\n")
 	}

@@ -52,8 +52,8 @@ func (i ink) summary(s runs.Summary, opts Options) string {
 		fmt.Fprintf(&b, "  Skipped: %s\n", line)
 	}
 	for _, m := range s.Metrics {
-		if m.Cases > 0 {
-			fmt.Fprintf(&b, "  %s: %.2f on average over %s\n", printable(m.Name), m.Mean, count(m.Cases, unit(s)))
+		if m.Attempts > 0 {
+			fmt.Fprintf(&b, "  %s: %.2f on average over %s\n", printable(m.Name), m.Mean, count(m.Attempts, unit(s)))
 		}
 	}
 	if opts.Verbose {

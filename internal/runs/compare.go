@@ -123,12 +123,12 @@ func (c *Comparison) metrics(base, run []MetricSummary) {
 		return &c.Metrics[i]
 	}
 	for _, m := range base {
-		if m.Cases > 0 {
+		if m.Attempts > 0 {
 			add(m).Base = new(m.Mean)
 		}
 	}
 	for _, m := range run {
-		if m.Cases > 0 {
+		if m.Attempts > 0 {
 			add(m).Run = new(m.Mean)
 		}
 	}

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"maps"
 	"math"
 	"testing"
 
@@ -163,13 +164,20 @@ func TestTrapT05MetricsOfOneNameDoNotOverwriteEachOther(t *testing.T) {
 		t.Fatalf("%d metrics, want 2", len(s.Metrics))
 	}
 	for i, want := range []MetricSummary{{Name: "numeric", Mean: 1}, {Name: "numeric #2", Mean: 0.5}} {
-		if got := s.Metrics[i]; got.Name != want.Name || got.Mean != want.Mean || got.Cases != 2 {
-			t.Errorf("metric %d is %s with %v over %d cases, want %s with %v", i+1, got.Name, got.Mean, got.Cases, want.Name, want.Mean)
+		if got := s.Metrics[i]; got.Name != want.Name || got.Mean != want.Mean || got.Attempts != 2 {
+			t.Errorf("metric %d is %s with %v over %d cases, want %s with %v", i+1, got.Name, got.Mean, got.Attempts, want.Name, want.Mean)
 		}
 	}
-	// The report of the other edition knows names alone.
-	if r := newReportSummary(s, 0); r.MetricsEvaluated["numeric"] != 4 || r.AverageScores["numeric"] != 0.75 {
-		t.Errorf("the report has %v over %v", r.AverageScores, r.MetricsEvaluated)
+	// So they have in the report of the other edition, and one of another kind, too.
+	s.Add(&Case{Index: 2, Status: Passed, Turns: []Turn{{Status: Passed, Metrics: []Metric{
+		{Name: "numeric", Kind: config.MetricCode, Status: MetricPass, Counts: true, Score: new(0.25)},
+	}}}})
+	r := newReportSummary(s, 0)
+	if want := map[string]float64{"numeric": 1, "numeric #2": 0.5, "numeric #3": 0.25}; !maps.Equal(r.AverageScores, want) {
+		t.Errorf("the report has the averages %v, want %v", r.AverageScores, want)
+	}
+	if want := map[string]int{"numeric": 2, "numeric #2": 2, "numeric #3": 1}; !maps.Equal(r.MetricsEvaluated, want) {
+		t.Errorf("the report has %v, want %v", r.MetricsEvaluated, want)
 	}
 }
 

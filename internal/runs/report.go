@@ -166,13 +166,16 @@ func newReportSummary(s Summary, millis int64) reportSummary {
 	if out.TotalTests > 0 {
 		out.PassRate = 100 * float64(out.Passed) / float64(out.TotalTests)
 	}
-	sums := map[string]float64{}
 	for _, m := range s.Metrics {
-		if name := m.entry.name; m.Cases > 0 { // metrics may share a name; the report knows names only
-			sums[name] += m.sum
-			out.MetricsEvaluated[name] += m.Cases
-			out.AverageScores[name] = sums[name] / float64(out.MetricsEvaluated[name])
+		if m.Attempts == 0 {
+			continue
 		}
+		name := m.Name
+		for n := 2; out.MetricsEvaluated[name] > 0; n++ { // one of another kind
+			name = fmt.Sprintf("%s #%d", m.Name, n)
+		}
+		out.MetricsEvaluated[name] = m.Attempts
+		out.AverageScores[name] = m.Mean
 	}
 	return out
 }

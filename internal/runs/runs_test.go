@@ -23,7 +23,7 @@ func TestSummaryCounts(t *testing.T) {
 	if s.Usage.Total != 15 || s.CostUSD == nil || *s.CostUSD != 0.5 || s.AgentTime != 4812*time.Millisecond {
 		t.Errorf("tokens %d, cost %v, agent %s", s.Usage.Total, s.CostUSD, s.AgentTime)
 	}
-	if m := s.Metrics[0]; m.Name != "bleu" || m.Skipped != 1 || m.SkipReason == "" || m.Cases != 0 {
+	if m := s.Metrics[0]; m.Name != "bleu" || m.Skipped != 1 || m.SkipReason == "" || m.Attempts != 0 {
 		t.Errorf("got %+v, want the skipped bleu first", m)
 	}
 }

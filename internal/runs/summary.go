@@ -55,10 +55,10 @@ type MetricSummary struct {
 	// "NAME #2", since entries of one name may have different settings.
 	Name string
 	Kind config.MetricType
-	// Cases is how many cases it scored, and Mean the mean of their scores,
-	// zeros included.
-	Cases int
-	Mean  float64
+	// Attempts is how many attempts at cases it scored, and Mean the mean of their
+	// scores, zeros included.
+	Attempts int
+	Mean     float64
 	// Skipped is how many turns skipped it, and SkipReason why the first did.
 	Skipped    int
 	SkipReason string
@@ -160,6 +160,6 @@ func (m *MetricSummary) skip(reason string) {
 
 func (m *MetricSummary) score(value float64) {
 	m.sum += value
-	m.Cases++
-	m.Mean = m.sum / float64(m.Cases)
+	m.Attempts++
+	m.Mean = m.sum / float64(m.Attempts)
 }

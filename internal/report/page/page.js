@@ -162,11 +162,11 @@
   function fillMetrics() {
     for (const m of summary.metrics) {
       const notes = [];
-      if (m.cases) notes.push("mean of " + count(m.cases, unit));
+      if (m.attempts) notes.push("mean of " + count(m.attempts, unit));
       if (m.skipped) notes.push("skipped " + whole.format(m.skipped) + "×" + (m.why ? ": " + m.why : ""));
       $("metrics").append(el("div", { class: "metric" },
-        el("h2", null, el("span", { title: m.name }, m.name), el("span", null, m.cases ? m.mean.toFixed(2) : "–")),
-        bar(m.cases ? m.mean : 0),
+        el("h2", null, el("span", { title: m.name }, m.name), el("span", null, m.attempts ? m.mean.toFixed(2) : "–")),
+        bar(m.attempts ? m.mean : 0),
         el("p", { class: "meta" }, notes.join("; "))));
     }
     $("metrics").hidden = summary.metrics.length === 0;
