@@ -62,7 +62,7 @@ func (r *runner) runCase(ctx context.Context, a attempt) (*runs.Case, error) {
 	case errors.As(err, new(*agent.BackendInitError)):
 		return nil, err
 	case context.Cause(talk) == errCaseTime:
-		c.Turns = giveUp(nil, turns, fmt.Sprintf("timeout: no session was opened within %v seconds (timeout_s)", *tc.TimeoutS))
+		c.Turns = giveUp(nil, turns, fmt.Sprintf("timeout: no session was opened within %s (timeout_s)", seconds(*tc.TimeoutS)))
 	default:
 		c.Turns = giveUp(nil, turns, fmt.Sprintf("no session could be opened: %v", err))
 	}
@@ -151,7 +151,7 @@ func (r *runner) converse(ctx, talk context.Context, session agent.Session, c *r
 			t.Errors = append(t.Errors, tooDear)
 			giveUpReason = "not run: the cost of the case is limited (max_cost_usd)"
 		case context.Cause(talk) == errCaseTime:
-			giveUpReason = fmt.Sprintf("not run: the %v seconds of the case were over (timeout_s)", *tc.TimeoutS)
+			giveUpReason = fmt.Sprintf("not run: the time of the case was over (timeout_s: %v)", *tc.TimeoutS)
 		case sessionErrors == maxSessionErrors:
 			giveUpReason = "not run: the runtime failed in the two turns before"
 		}
@@ -229,7 +229,7 @@ func (r *runner) runTurn(talk context.Context, session agent.Session, tc *config
 	}
 	switch {
 	case err != nil && context.Cause(talk) == errCaseTime:
-		t.Errors = append(t.Errors, fmt.Sprintf("timeout: the case took longer than %v seconds (timeout_s)", *tc.TimeoutS))
+		t.Errors = append(t.Errors, fmt.Sprintf("timeout: the case took longer than %s (timeout_s)", seconds(*tc.TimeoutS)))
 	case err != nil:
 		t.Errors = append(t.Errors, describeError(err, bound))
 	case result.IsError:
@@ -312,4 +312,12 @@ func (r *runner) metricsFor(tc *config.TestCase, turn *config.Turn) ([]*eval.Met
 		return r.metrics, nil
 	}
 	return eval.NewMetrics(list, r.eval)
+}
+
+// seconds returns such as "1 second" and "2.5 seconds".
+func seconds(n float64) string {
+	if n == 1 {
+		return "1 second"
+	}
+	return fmt.Sprintf("%v seconds", n)
 }

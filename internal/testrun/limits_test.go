@@ -135,7 +135,7 @@ func TestTimeoutOfACase(t *testing.T) {
 		if got, want := told(c.Turns[1]), "timeout: the case took longer than 2.5 seconds (timeout_s)"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if got, want := told(c.Turns[2]), "not run: the 2.5 seconds of the case were over (timeout_s)"; got != want {
+		if got, want := told(c.Turns[2]), "not run: the time of the case was over (timeout_s: 2.5)"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		if d := rec.at(t, 1, 2); d.Status != runs.Unchecked {

@@ -82,7 +82,11 @@ func checkMaxCalls(most, before int, calls []toolmatch.Call) runs.ToolCheck {
 	check := runs.ToolCheck{Rule: runs.RuleMaxCalls, Expected: named(strconv.Itoa(most)), Matched: true, Call: -1}
 	if total := before + len(calls); total > most {
 		check.Matched, check.Call = false, most-before
-		check.Reason = fmt.Sprintf("%d were made, the first beyond it %s", total, calls[check.Call].Name)
+		made := "1 was"
+		if total > 1 {
+			made = fmt.Sprintf("%d were", total)
+		}
+		check.Reason = fmt.Sprintf("%s made, the first beyond it %s", made, calls[check.Call].Name)
 	}
 	return check
 }

@@ -34,7 +34,7 @@ func answerWords(s string) []string {
 			return -1
 		}
 		return r
-	}, lower(s))
+	}, pystr.Lower(s))
 	return strings.FieldsFunc(withoutArticles(s), pystr.IsSpace)
 }
 

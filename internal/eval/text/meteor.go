@@ -1,5 +1,7 @@
 package text
 
+import "github.com/holodeck-go/holodeck/internal/eval/pystr"
+
 // The parameters of METEOR as nltk sets them.
 const (
 	meteorAlpha = 0.9 // weight of precision against recall in the mean's denominator
@@ -44,7 +46,7 @@ func METEOR(hypothesis, reference string) float64 {
 // lowerAll puts words into lower case, in place.
 func lowerAll(words []string) []string {
 	for i, w := range words {
-		words[i] = lower(w)
+		words[i] = pystr.Lower(w)
 	}
 	return words
 }

@@ -3,6 +3,8 @@ package text
 import (
 	"math/bits"
 	"strings"
+
+	"github.com/holodeck-go/holodeck/internal/eval/pystr"
 )
 
 // ROUGE1 returns the F1 of single words: 2PR/(P+R), where P is the share of the
@@ -44,7 +46,7 @@ func ROUGEL(hypothesis, reference string) float64 {
 
 // plainWords returns the runs of a to z and 0 to 9 in s after lower-casing.
 func plainWords(s string) []string {
-	return strings.FieldsFunc(lower(s), func(r rune) bool {
+	return strings.FieldsFunc(pystr.Lower(s), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})
 }

@@ -116,7 +116,7 @@ func simplify(s string) string {
 			return -1
 		}
 		return r
-	}, strings.ToLower(s))
+	}, pystr.Lower(s))
 	return strings.Join(strings.FieldsFunc(s, pystr.IsSpace), " ")
 }
 

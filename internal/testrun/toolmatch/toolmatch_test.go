@@ -326,6 +326,23 @@ func TestASchemaThatCannotBeCheckedDoesNotMatch(t *testing.T) {
 	}
 }
 
+// Letter case is removed as Python does it: İ becomes two characters.
+func TestFuzzyLowersAsPythonDoes(t *testing.T) {
+	x, err := toolmatch.Compile(config.ExpectedTool{Name: "t", Args: object{"a": object{"fuzzy": "İZMİR ΟΔΟΣ"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arg, met := range map[string]bool{"i\u0307zmi\u0307r οδος": true, "izmir οδος": false} {
+		given, err := json.Marshal(object{"a": arg})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res := x.Check(toolmatch.NewNames(nil), []toolmatch.Call{{Name: "t", Arguments: given}}); res.Met != met {
+			t.Errorf("%q: met %v (%s)", arg, res.Met, res.Reason)
+		}
+	}
+}
+
 func TestBadMatchersAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		value any

@@ -1,16 +1,16 @@
-package text
+package pystr
 
 import (
 	"strings"
 	"unicode"
 )
 
-// lower returns s in lower case by Unicode's full, language-independent rules,
+// Lower returns s in lower case by Unicode's full, language-independent rules,
 // as Python's str.lower does. Beyond [strings.ToLower], İ becomes i with a
 // combining dot, and Σ at the end of a word becomes ς.
 //
 // Source: The Unicode Standard, section 3.13, and SpecialCasing.txt.
-func lower(s string) string {
+func Lower(s string) string {
 	if !strings.ContainsAny(s, "İΣ") {
 		return strings.ToLower(s)
 	}
