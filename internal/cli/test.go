@@ -131,7 +131,7 @@ func (a *app) runTests(ctx context.Context, path string, opts testOptions) (err 
 		return err
 	}
 	if resumed != nil {
-		if err := checkUnchanged("--resume", resumed.header, resumed.stored.Name, loaded, versionNumber(a.Version)); err != nil {
+		if err := checkUnchanged("--resume", resumed.journal.Header, resumed.stored.Name, loaded, versionNumber(a.Version)); err != nil {
 			return err
 		}
 	}
@@ -191,6 +191,9 @@ func checkSelection(cmd *cobra.Command, opts *testOptions) error {
 	}
 	if cmd.Flags().Changed("repeat") && sel.Repeat < 1 {
 		return &usageError{fmt.Errorf("--repeat is %d; give how often each case is to run", sel.Repeat)}
+	}
+	if sel.Repeat > config.MaxRepeat {
+		return &usageError{fmt.Errorf("--repeat is %d; a case may run %d times at most", sel.Repeat, config.MaxRepeat)}
 	}
 	if cmd.Flags().Changed("shard") {
 		shard, err := testrun.ParseShard(opts.shard)
@@ -341,7 +344,7 @@ func (t *testRun) screen() *report.Terminal {
 // describe returns what the report says of the run as a whole.
 func (t *testRun) describe() runs.Run {
 	if t.resumed != nil {
-		return t.resumed.header.Run
+		return t.resumed.journal.Header.Run
 	}
 	loaded := t.opened.config
 	mask := loaded.Redactor.String

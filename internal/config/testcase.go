@@ -1,5 +1,8 @@
 package config
 
+// MaxRepeat is how often a case may run; the rule of the key says so, too.
+const MaxRepeat = 100_000
+
 // TestCase is a case: one input, or a conversation of turns.
 type TestCase struct {
 	Block
@@ -7,7 +10,7 @@ type TestCase struct {
 	Name             *string        `key:"name" rule:"nonblank" doc:"Its name in reports."`
 	Tags             []string       `key:"tags" ours:"true" rule:"nonblank" doc:"Words by which --tag selects cases."`
 	Vars             map[string]any `key:"vars" ours:"true" doc:"Values, or lists of values, for {{name}} in the texts of the case. Each combination is a case of its own."`
-	Repeat           int            `key:"repeat" ours:"true" default:"1" rule:"min=1" doc:"How often the case runs."`
+	Repeat           int            `key:"repeat" ours:"true" default:"1" rule:"min=1,max=100000" doc:"How often the case runs."`
 	PassRule         PassRule       `key:"pass_rule" ours:"true" default:"all" doc:"How many of the attempts must pass: all, any, majority or rate>=x with x between 0 and 1."`
 	TimeoutS         *float64       `key:"timeout_s" ours:"true" rule:"gt=0" doc:"Seconds the agent may take over all turns."`
 	MaxCostUSD       *float64       `key:"max_cost_usd" ours:"true" rule:"gt=0" doc:"US dollars the agent's model calls may cost over all turns."`

@@ -22,6 +22,8 @@ func TestTestCaseRules(t *testing.T) {
 		{"two cases with one name and an id", "test_cases:\n  - {input: i, name: a}\n  - {input: j, name: a, %}\n", "id: b", ""},
 		{"a blank tag", one, "tags: [smoke, '']", "test_cases[0].tags[1]: is blank (give it a value or remove the key)"},
 		{"repeat of nothing", one, "repeat: 0", "test_cases[0].repeat: 0 is less than the minimum of 1"},
+		{"repeat as often as may be", one, "repeat: 100000", ""},
+		{"repeat too often", one, "repeat: 100001", "test_cases[0].repeat: 100001 is more than the maximum of 100000"},
 		{"a pass rule", one, "repeat: 5, pass_rule: 'rate>=0.8'", ""},
 		{"a pass rule of another kind", one, "repeat: 5, pass_rule: most", `test_cases[0].pass_rule: "most" is not one of all, any, majority or rate>=x with x between 0 and 1, such as rate>=0.8`},
 		{"a pass rule for one attempt", one, "pass_rule: any", "warning: test_cases[0].pass_rule: has no effect: the case runs once, unless --repeat says otherwise; give repeat"},
