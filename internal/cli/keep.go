@@ -94,8 +94,17 @@ func (a *app) selectFailed(agent *config.Agent, sel *testrun.Selection) (bool, e
 
 // resumedRun is a run that is to go on.
 type resumedRun struct {
-	stored runs.Stored
-	header runs.Header
+	stored  runs.Stored
+	journal *runs.Journal
+}
+
+// say says what goes on, once nothing keeps it from that.
+func (r *resumedRun) say(a *app) {
+	j := r.journal
+	a.tell("going on with the run %s: %d of %d attempts at cases have finished", r.stored.Name, j.Finished(), j.Header.Attempts)
+	if j.Damaged > 0 {
+		a.tell("%s of %s cannot be read; what stood there runs again", plural(j.Damaged, "line"), j.Path())
+	}
 }
 
 // resume looks for the run that --resume means, and sets the options to what
@@ -114,11 +123,7 @@ func (a *app) resume(path string, opts *testOptions) (*resumedRun, error) {
 	if err := json.Unmarshal(j.Header.Selection, &opts.selection); err != nil {
 		return nil, fmt.Errorf("--resume: the run %s says in a way unknown to this build which cases it was to run: %w", stored.Name, err)
 	}
-	a.tell("going on with the run %s: %d of %d attempts at cases have finished", stored.Name, j.Finished(), j.Header.Attempts)
-	if j.Damaged > 0 {
-		a.tell("%s of %s cannot be read; what stood there runs again", plural(j.Damaged, "line"), j.Path())
-	}
-	return &resumedRun{stored, j.Header}, nil
+	return &resumedRun{stored, j}, nil
 }
 
 // findUnfinished returns the run that --resume means: the newest that is not
@@ -196,8 +201,12 @@ func (t *testRun) keep(run runs.Run) error {
 		if errors.Is(err, runs.ErrRunning) {
 			return &usageError{fmt.Errorf("--resume: %w", err)}
 		}
+		if err != nil {
+			return err
+		}
+		t.resumed.say(a)
 		t.kept.begin(recorder)
-		return err
+		return nil
 	}
 	store, err := a.store(t.opened.config)
 	if err != nil {
@@ -217,13 +226,12 @@ func (t *testRun) keep(run runs.Run) error {
 	return nil
 }
 
-// begin takes the recorder of the run, which may be nil.
+// begin takes the recorder of the run, and says it when
+// the files of that were removed.
 func (k *keptRun) begin(recorder *runs.Recorder) {
 	k.recorder = recorder
-	if recorder != nil {
-		recorder.Restored = func() {
-			k.tell("%s was removed while the run was under way; it has been written anew, with every result so far", recorder.Stored().JournalFile())
-		}
+	recorder.Restored = func() {
+		k.tell("%s was removed while the run was under way; it has been written anew, with every result so far", recorder.Stored().JournalFile())
 	}
 }
 

@@ -29,6 +29,9 @@ func reportFiles(paths []string, format string) ([]reportFile, error) {
 	var files []reportFile
 	seen := map[string]bool{}
 	for _, path := range paths {
+		if path == "-" {
+			return nil, &usageError{errors.New("--output -: a report is a file, and stdout has what is printed; name a file, such as --output report.json (runs show --json prints a run)")}
+		}
 		f, err := report.FormatOf(path)
 		if format != "" {
 			if f, err = report.ParseFormat(format); err != nil {
