@@ -45,7 +45,7 @@ func (a *annotations) Case(c *runs.Case) error {
 func (a *annotations) End(runs.Summary) error {
 	for n, f := range a.failures.list {
 		if n == maxAnnotations {
-			a.out.printf("::notice::%d more cases failed\n", len(a.failures.list)-n+a.failures.hidden)
+			a.out.printf("::notice::%s failed\n", count(len(a.failures.list)-n+a.failures.hidden, "more case"))
 			break
 		}
 		var where strings.Builder

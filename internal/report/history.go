@@ -46,7 +46,7 @@ func rate(r runs.Rate) string {
 	if r.Of == 0 {
 		return "nothing checked"
 	}
-	return fmt.Sprintf("%.1f%% (%.1f to %.1f%%)", 100*r.Value, 100*r.Low, 100*r.High)
+	return fmt.Sprintf("%s%% (%s to %s%%)", percent(r.Value), percent(r.Low), percent(r.High))
 }
 
 // duration returns such as "12.34s".

@@ -12,6 +12,7 @@ import (
 	"math"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/holodeck-go/holodeck/internal/runs"
 )
@@ -86,8 +87,28 @@ func encode(v any) []byte {
 	if err != nil {
 		return []byte("null") // cannot happen: the page's values are texts and finite numbers
 	}
-	return data
+	return markDirections(data)
 }
+
+// markDirections replaces the controls of the direction of text by marks that are
+// seen, such as ⟨U+202E⟩: they make a text read as another than it is. In JSON
+// they stand in strings alone.
+func markDirections(doc []byte) []byte {
+	if bytes.IndexFunc(doc, isDirection) < 0 {
+		return doc
+	}
+	var out bytes.Buffer
+	for _, r := range string(doc) {
+		if isDirection(r) {
+			fmt.Fprintf(&out, "⟨%U⟩", r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.Bytes()
+}
+
+func isDirection(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
 
 // pageRun is what the page shows of the run as a whole.
 type pageRun struct {

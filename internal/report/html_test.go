@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/holodeck-go/holodeck/internal/report"
 	"github.com/holodeck-go/holodeck/internal/runs"
@@ -94,13 +95,16 @@ func TestTextsNeverBecomeHTML(t *testing.T) {
 		run.Agent, run.Path, run.Version, run.Environment = text, text, text, map[string]string{text: text}
 		out.Reset()
 		write(t, report.New(report.HTML, &out, nil), run, hostileCase(0, text))
+		if i := strings.IndexFunc(out.String(), func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }); i >= 0 {
+			t.Errorf("the page of %q turns the direction of text at byte %d", text, i)
+		}
 		if got := tags(out.String()); got != want {
 			t.Errorf("%d tags instead of %d with %q", got, want, text)
 		}
 		if len(text) > 1000 {
 			continue
 		}
-		if got := readPage(t, out.String())[0].Turns[0].Answer; got != strings.ToValidUTF8(text, "\ufffd") {
+		if got := readPage(t, out.String())[0].Turns[0].Answer; got != strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\u202e", "⟨U+202E⟩") {
 			t.Errorf("the answer %q became %q", text, got)
 		}
 	}

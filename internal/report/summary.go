@@ -76,7 +76,7 @@ func unit(s runs.Summary) string {
 }
 
 // percent returns a share of one as a number of per cent, such as 81.2.
-func percent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }
+func percent(share float64) string { return runs.Percent(share) }
 
 // repeats returns what became of the cases that ran more than once.
 func repeats(r runs.Repeats) string {

@@ -3,6 +3,7 @@ package runs
 import (
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // Rate is a share of cases with the interval in which the true share lies, of
@@ -47,5 +48,19 @@ func (r Rate) String() string {
 	if r.Of == 0 {
 		return "0/0"
 	}
-	return fmt.Sprintf("%d/%d (%.1f%%, 95%% interval %.1f to %.1f%%)", r.Passed, r.Of, 100*r.Value, 100*r.Low, 100*r.High)
+	return fmt.Sprintf("%d/%d (%s%%, 95%% interval %s to %s%%)", r.Passed, r.Of, Percent(r.Value), Percent(r.Low), Percent(r.High))
+}
+
+// Percent returns a share of one as a number of per cent with one digit, such as
+// 81.2. What is neither nothing nor all has as many digits as it takes to tell it
+// from them, such as 99.96.
+func Percent(share float64) string {
+	const most = 9 // finer than any run is long
+	for digits := 1; ; digits++ {
+		text := strconv.FormatFloat(100*share, 'f', digits, 64)
+		number, _ := strconv.ParseFloat(text, 64) // it was just formatted
+		if digits == most || share <= 0 || share >= 1 || number > 0 && number < 100 {
+			return text
+		}
+	}
 }

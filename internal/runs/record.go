@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"strconv"
 	"time"
 )
 
@@ -131,7 +132,11 @@ func (s Stored) openJournal(j *Journal) (*Record, error) {
 	}
 	r.Elapsed = j.Elapsed
 	if j.Damaged > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d damaged lines of %s were passed over", j.Damaged, s.JournalFile()))
+		damaged := "1 damaged line of %s was"
+		if j.Damaged > 1 {
+			damaged = strconv.Itoa(j.Damaged) + " damaged lines of %s were"
+		}
+		r.Notes = append(r.Notes, fmt.Sprintf(damaged+" passed over", s.JournalFile()))
 	}
 	var err error
 	if r.summary, err = j.Summary(); err != nil {

@@ -145,6 +145,20 @@ func TestRateIsWilsons(t *testing.T) {
 	if r := NewRate(0, 0); r != (Rate{}) || r.String() != "0/0" {
 		t.Errorf("nothing of nothing is %v", r)
 	}
+	// Rounding hides neither that all is not certain nor that one failed.
+	for _, tt := range []struct {
+		share float64
+		want  string
+	}{
+		{0, "0.0"}, {1, "100.0"}, {0.5, "50.0"}, {1. / 3, "33.3"}, {0.9994, "99.9"}, {0.99962, "99.96"}, {0.99999, "99.999"}, {0.0004, "0.04"}, {1e-15, "0.000000000"},
+	} {
+		if got := Percent(tt.share); got != tt.want {
+			t.Errorf("%v is %s, want %s", tt.share, got, tt.want)
+		}
+	}
+	if got, want := NewRate(10000, 10000).String(), "10000/10000 (100.0%, 95% interval 99.96 to 100.0%)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 	if got, want := NewRate(4, 5).String(), "4/5 (80.0%, 95% interval 37.6 to 96.4%)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
