@@ -5,6 +5,7 @@ package acceptance_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,5 +77,44 @@ func TestSignalsKeepResults(t *testing.T) {
 				t.Errorf("the report has %d results, %v; want 1", len(report.Results), err)
 			}
 		})
+	}
+}
+
+// The results of a run that are removed under it are there again at its end, with
+// what had finished, and that is said.
+func TestResultsRemovedUnderARunAreWrittenAnew(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "agent.yaml"), []byte(hangingAgent), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("holodeck", "test", "--parallel-test-cases", "1")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "[Test 1/3]") { // the next case hangs
+			if err := errors.Join(os.RemoveAll(filepath.Join(dir, "results")), cmd.Process.Signal(syscall.SIGINT)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 130 {
+		t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), stderr.String())
+	}
+	if said := stderr.String(); !strings.Contains(said, "journal.jsonl was removed while the run was under way; it has been written anew") {
+		t.Errorf("said\n%s", said)
+	}
+	list := exec.Command("holodeck", "runs", "list", dir)
+	if text, err := list.CombinedOutput(); err != nil || !strings.Contains(string(text), "interrupted  1 of 3") {
+		t.Errorf("listed, %v\n%s", err, text)
 	}
 }

@@ -496,3 +496,50 @@ func TestFilesSideBySide(t *testing.T) {
 		t.Errorf("the folder holds %v", entries)
 	}
 }
+
+// A journal whose file is removed or renamed under the writer is written anew
+// with every record, and never over what another has put in its place.
+func TestADisplacedJournalIsRestored(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	j, err := durable.OpenJournal(path, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	appendTo := func(record int) {
+		t.Helper()
+		if err := j.Append(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	appendTo(1)
+	if j.Displaced() {
+		t.Error("it is in its place")
+	}
+	if err := os.Remove(path); err != nil {
+		return // this system keeps files that are open
+	}
+	appendTo(2)
+	if !j.Displaced() {
+		t.Error("it was removed, and is not displaced")
+	}
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Restore(0o600); !errors.Is(err, fs.ErrExist) || !j.Displaced() {
+		t.Errorf("restored over the file of another: %v", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "mine" {
+		t.Errorf("the file of another is %q, %v", text, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Restore(0o600); err != nil || j.Displaced() {
+		t.Errorf("not restored: %v", err)
+	}
+	appendTo(3)
+	if text, err := os.ReadFile(path); err != nil || string(text) != "1\n2\n3\n" {
+		t.Errorf("the journal holds %q, %v", text, err)
+	}
+}
