@@ -196,6 +196,7 @@ func placeholders(s string) iter.Seq[placeholder] {
 // vars checks the vars of a case, and that its texts use what there is.
 func (c *checker) vars(tc *TestCase) {
 	if len(tc.Vars) == 0 {
+		c.bracesWithoutVars(tc)
 		return
 	}
 	fail := func(text, hint string) { c.fail(tc.Block, "vars", CodeValue, text, hint) }
@@ -236,6 +237,18 @@ func (c *checker) vars(tc *TestCase) {
 	for _, name := range names {
 		if !used[name] {
 			c.warn(tc.Block, "vars", CodeNoEffect, fmt.Sprintf("{{%s}} stands nowhere in the case", name), "put it into a text, or remove it")
+		}
+	}
+}
+
+// bracesWithoutVars warns of a {{name}} in a case that has no vars: it is text,
+// and is said as it stands.
+func (c *checker) bracesWithoutVars(tc *TestCase) {
+	for s := range tc.templates() {
+		for p := range placeholders(s) {
+			c.warn(tc.Block, "", CodeNoEffect, fmt.Sprintf("{{%s}} stands in the case, which has no vars; it is text there", p.name),
+				"give vars, or leave it if the braces are meant")
+			return
 		}
 	}
 }

@@ -27,10 +27,12 @@ func (c *checker) testCase(tc *TestCase, ids, names map[string]bool) {
 	}
 	c.vars(tc)
 	c.exchange(tc.ExpectedTools, tc.Files, tc.Evaluations)
+	c.forbidden(tc.ExpectedTools, tc.ForbiddenTools)
 	expects := len(tc.ExpectedTools) > 0
 	for j := range tc.Turns {
 		turn := &tc.Turns[j]
 		c.exchange(turn.ExpectedTools, turn.Files, turn.Evaluations)
+		c.forbidden(turn.ExpectedTools, slices.Concat(tc.ForbiddenTools, turn.ForbiddenTools))
 		c.order(turn.Block, turn.ToolOrder, len(turn.ExpectedTools) > 0)
 		expects = expects || len(turn.ExpectedTools) > 0
 	}
@@ -48,6 +50,19 @@ func (c *checker) identity(tc *TestCase, ids, names map[string]bool) {
 		c.warn(tc.Block, "name", CodeConflict, fmt.Sprintf("another case is called %q; results tell them apart by their order alone", *tc.Name), "give it an id")
 	case tc.Name != nil:
 		names[*tc.Name] = true
+	}
+}
+
+// forbidden warns of tools that are expected and forbidden: a name that holds
+// the expected one holds every part of it, too.
+func (c *checker) forbidden(expected []ExpectedTool, forbidden []string) {
+	for i := range expected {
+		e := &expected[i]
+		for _, part := range forbidden {
+			if part != "" && strings.Contains(e.Name, part) {
+				c.warn(e.Block, "", CodeConflict, fmt.Sprintf("%s is expected, and forbidden_tools has %q; the case cannot pass", e.Name, part), "remove one of the two")
+			}
+		}
 	}
 }
 

@@ -32,6 +32,9 @@ func TestTestCaseRules(t *testing.T) {
 		{"no calls at all", one, "max_calls: 0, forbidden_tools: [a]", ""},
 		{"an order of nothing", one, "tool_order: strict", "warning: test_cases[0].tool_order: has no effect: no expected_tools are given"},
 		{"an order of nothing in a turn", list, "{tool_order: strict, turns: [{input: i, tool_order: subsequence}, {input: j, expected_tools: [a]}]}", "warning: test_cases[0].turns[0].tool_order: has no effect: no expected_tools are given"},
+		{"expected and forbidden", one, "expected_tools: [pay_refund], forbidden_tools: [refund, zzz]", `warning: test_cases[0].expected_tools[0]: pay_refund is expected, and forbidden_tools has "refund"; the case cannot pass (remove one of the two)`},
+		{"expected in a turn and forbidden in the case", list, "{forbidden_tools: [pay], turns: [{input: i, expected_tools: [{name: pay}]}]}", `warning: test_cases[0].turns[0].expected_tools[0]: pay is expected, and forbidden_tools has "pay"; the case cannot pass (remove one of the two)`},
+		{"a part of what is expected is forbidden by a longer name", one, "expected_tools: [pay], forbidden_tools: [pay_refund]", ""},
 		{"an unknown order", one, "expected_tools: [a], tool_order: any", `test_cases[0].tool_order: "any" is not one of none, subsequence, strict`},
 		{"at most fewer than at least", one, "expected_tools: [{name: a, count: 3, max: 2}]", "test_cases[0].expected_tools[0].max: is 2, which is less than count, 3"},
 		{"an unknown status", one, "expected_tools: [{name: a, status: failed}]", `test_cases[0].expected_tools[0].status: "failed" is not one of ok, error`},
@@ -46,7 +49,8 @@ func TestTestCaseRules(t *testing.T) {
 		{"a var of lists", list, `{input: "{{x}}", vars: {x: [[a]]}}`, "test_cases[0].vars: x holds a list, a mapping or nothing (the values are texts, numbers and truth values)"},
 		{"a var that is not there", list, `{input: "{{colour}} {{color}}", vars: {color: [red]}}`, `test_cases[0].vars: {{colour}} stands in the case, and there is no such var (did you mean "color"?)`},
 		{"a var that is used nowhere", list, `{input: "a", vars: {x: [1, 2]}}`, "warning: test_cases[0].vars: {{x}} stands nowhere in the case (put it into a text, or remove it)"},
-		{"braces without vars", list, `{input: "a {{x}}"}`, ""},
+		{"braces without vars", list, `{input: "a {{x}}"}`, "warning: test_cases[0]: {{x}} stands in the case, which has no vars; it is text there (give vars, or leave it if the braces are meant)"},
+		{"braces without vars that are not a name", list, `{input: 'a {{"k": 1}}'}`, ""},
 		{"braces that are not a name", list, `{input: 'a {{"k": 1}} {{x}}', vars: {x: 1}}`, ""},
 		{"a var in an argument", list, `{input: a, vars: {x: [1, 2]}, expected_tools: [{name: t, args: {a: {one_of: ["{{x}}"]}}}]}`, ""},
 		{"too many combinations", list, `{input: "{{a}}{{b}}{{c}}", vars: {a: ` + numbers(100) + `, b: ` + numbers(100) + `, c: ` + numbers(100) + `}}`, "test_cases[0].vars: make more than 100000 cases (give fewer values, or several test cases)"},
@@ -146,7 +150,7 @@ test_cases:
     expected_tools:
       - find_{{color}}
       - {name: find, args: {size: "{{size}}", text: "about {{size}}", among: {one_of: ["{{size}}", 9]}}}
-  - {input: "plain {{x}}"}
+  - {input: "plain {{?"}
 `})
 	agent := mustLoad(t, dir, config.Options{})
 	tc := caseAt(agent, 0)
@@ -182,7 +186,7 @@ test_cases:
 	if *tc.Input == *got.Input || tc.ExpectedTools[1].Args["size"] != "{{size}}" || tc.ForbiddenTools[0] != "sell_{{color}}" {
 		t.Error("expanding changed the case itself")
 	}
-	if plain, label := caseAt(agent, 1).Expand(0); *plain.Input != "plain {{x}}" || label != "" {
+	if plain, label := caseAt(agent, 1).Expand(0); *plain.Input != "plain {{?" || label != "" {
 		t.Errorf("a case without vars became %q (%s)", *plain.Input, label)
 	}
 }

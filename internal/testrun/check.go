@@ -17,9 +17,8 @@ func Check(a *config.Agent) []config.Problem {
 				problems = append(problems, e.Problem(config.SeverityError, "args", config.CodeValue, err.Error(), ""))
 				continue
 			}
-			for _, what := range x.Unchecked() {
-				problems = append(problems, e.Problem(config.SeverityWarning, "args", config.CodeUnsupported, what+"; this cannot be checked",
-					"a value that follows the rest does not match; patterns are those of RE2, and references stay within the schema"))
+			for _, what := range x.Doubts() {
+				problems = append(problems, e.Problem(config.SeverityWarning, "args", config.CodeValue, what, ""))
 			}
 		}
 		for _, f := range files {

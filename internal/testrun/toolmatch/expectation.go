@@ -66,13 +66,13 @@ func Compile(e config.ExpectedTool, redactor *secret.Redactor) (*Expectation, er
 	return x, nil
 }
 
-// Unchecked names what the schemas among the matchers say that cannot be checked.
-// A value that follows the rest of such a schema does not match, nor does it match
-// the opposite.
-func (x *Expectation) Unchecked() []string {
+// Doubts names what is doubtful in the arguments: what a schema says that cannot
+// be checked, where a value that follows the rest matches neither the schema nor
+// the opposite, and a value that looks like a matcher.
+func (x *Expectation) Doubts() []string {
 	var out []string
 	for _, arg := range x.args {
-		for _, what := range unchecked(x.matchers[arg]) {
+		for _, what := range doubts(x.matchers[arg]) {
 			out = append(out, "argument "+arg+": "+what)
 		}
 	}

@@ -9,7 +9,10 @@ import (
 )
 
 // literal matches a value that is the same.
-type literal struct{ want any }
+type literal struct {
+	want any
+	like string // the key of the matcher that want looks like; empty for none
+}
 
 func (l literal) match(q quoter, arg json.RawMessage) []difference {
 	got, err := decode(arg)

@@ -24,7 +24,7 @@ type matcher interface {
 func newMatcher(q quoter, v any) (matcher, error) {
 	object, ok := v.(map[string]any)
 	if !ok {
-		return literal{v}, nil
+		return literal{want: v}, nil
 	}
 	for _, key := range []string{"fuzzy", "regex"} {
 		if _, ok := object[key]; !ok {
@@ -46,7 +46,7 @@ func newMatcher(q quoter, v any) (matcher, error) {
 		return newApprox(q, object)
 	}
 	if len(object) != 1 {
-		return literal{v}, nil
+		return literal{want: v, like: matcherKey(object)}, nil
 	}
 	for key, value := range object {
 		switch key {
@@ -68,10 +68,27 @@ func newMatcher(q quoter, v any) (matcher, error) {
 		case "schema":
 			return newFollows(q, value)
 		case "literal":
-			return literal{value}, nil
+			return literal{want: value}, nil
 		}
 	}
-	return literal{v}, nil
+	return literal{want: v, like: matcherKey(object)}, nil
+}
+
+// matcherKey returns the key of a matcher that stands in an object which is a
+// value, or "". A type with other keys is left out unless it names JSON's types:
+// many an object has one.
+func matcherKey(object map[string]any) string {
+	for _, key := range []string{"approx", "one_of", "contains", "not", "any", "schema", "literal"} {
+		if _, ok := object[key]; ok {
+			return key
+		}
+	}
+	if value, ok := object["type"]; ok {
+		if _, names := jsonTypes(value); names || len(object) == 1 {
+			return "type"
+		}
+	}
+	return ""
 }
 
 // onlyKeys reports whether an object has no other keys than these.
@@ -433,22 +450,31 @@ func (f follows) match(q quoter, arg json.RawMessage) []difference {
 	return found
 }
 
-// unchecked names what the schemas in a matcher say that cannot be checked.
-func unchecked(m matcher) []string {
+// doubts names what is doubtful in a matcher: what a schema says that cannot be
+// checked, and a value that looks like a matcher.
+func doubts(m matcher) []string {
 	var out []string
 	switch m := m.(type) {
+	case literal:
+		if m.like != "" {
+			return []string{fmt.Sprintf("the mapping with the key %s is compared as a value, since it is not quite the matcher %s; write it under literal if a value is meant", m.like, m.like)}
+		}
 	case follows:
-		return m.schema.Unchecked()
+		for _, what := range m.schema.Unchecked() {
+			out = append(out, what+"; this cannot be checked, and a value that follows the rest does not match")
+		}
 	case not:
-		return unchecked(m.matcher)
+		return doubts(m.matcher)
 	case oneOf:
 		for _, choice := range m.matchers {
-			out = append(out, unchecked(choice)...)
+			out = append(out, doubts(choice)...)
 		}
 	case contains:
-		out = unchecked(m.matcher)
+		if m.members == nil {
+			return doubts(m.matcher)
+		}
 		for _, key := range slices.Sorted(maps.Keys(m.members)) {
-			out = append(out, unchecked(m.members[key])...)
+			out = append(out, doubts(m.members[key])...)
 		}
 	}
 	return out

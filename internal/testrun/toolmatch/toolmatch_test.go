@@ -321,8 +321,37 @@ func TestASchemaThatCannotBeCheckedDoesNotMatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(x.Unchecked(), ""); !strings.HasPrefix(got, "argument a: the schema: pattern ") {
-		t.Errorf("Unchecked = %q", got)
+	if got := strings.Join(x.Doubts(), ""); !strings.HasPrefix(got, "argument a: the schema: pattern ") {
+		t.Errorf("Doubts = %q", got)
+	}
+}
+
+func TestAValueThatLooksLikeAMatcherIsDoubtful(t *testing.T) {
+	for _, tt := range []struct {
+		value any
+		key   string // empty for no doubt
+	}{
+		{object{"one_of": []any{"a"}, "x": 1}, "one_of"},
+		{object{"approx": 1, "tolerance": 1}, "approx"},
+		{object{"any": "yes"}, "any"},
+		{object{"type": "strng"}, "type"},
+		{object{"type": "string", "any": true}, "any"},
+		{object{"not": object{"type": "text"}}, "type"},
+		{object{"contains": object{"k": object{"any": 1}}}, "any"},
+		{object{"type": "invoice", "id": 5}, ""},
+		{object{"k": 1}, ""},
+		{object{"literal": object{"any": "yes"}}, ""},
+		{object{"contains": object{"k": 1}}, ""},
+		{object{"one_of": []any{"a"}}, ""},
+	} {
+		x, err := toolmatch.Compile(config.ExpectedTool{Name: "t", Args: object{"a": tt.value}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := x.Doubts()
+		if len(got) > 1 || len(got) == 1 != (tt.key != "") || len(got) == 1 && !strings.Contains(got[0], "argument a: the mapping with the key "+tt.key+" ") {
+			t.Errorf("%v: %q, want a doubt about %q", tt.value, got, tt.key)
+		}
 	}
 }
 
