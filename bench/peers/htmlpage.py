@@ -105,6 +105,9 @@ class Browser:
         self.settle()
 
     def click(self, selector):
+        # Where it is clicked must not move between being measured and being hit.
+        self.js(f"document.querySelector({json.dumps(selector)}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        self.settle()
         box = self.js(f"(() => {{ const b = document.querySelector({json.dumps(selector)}).getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; }})()")
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
@@ -291,7 +294,6 @@ def check_small(browser, page, screens):
         visible = lambda: browser.js("['.cases', '.detail'].map((s) => document.querySelector(s).checkVisibility())")
         equal("a narrow screen", (wide(), visible()), (400, [True, False]))
         browser.picture(screens / f"narrow-list-{scheme}.png")
-        browser.js("document.querySelector('.rows').scrollIntoView()")
         browser.click(".row")
         equal("a case on a narrow screen", (wide(), visible(), title()), (400, [False, True], "Warranty of the pump"))
         browser.js("scrollTo(0, 0)")
