@@ -3,7 +3,7 @@ module github.com/holodeck-go/holodeck
 go 1.26.0
 
 require (
-	cloud.google.com/go/auth v0.9.3
+	cloud.google.com/go/auth v0.9.3 // pinned: v0.24 requires OpenTelemetry 1.47, which adk-go cannot be built with
 	github.com/dlclark/regexp2 v1.12.0
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/jsonschema-go v0.4.3
