@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 )
@@ -20,11 +22,23 @@ func CheckPattern(pattern string) error {
 	if rewriteErr != nil {
 		return rewriteErr
 	}
-	if rewritten == pattern {
-		return err
+	if rewritten != pattern {
+		_, err = regexp.Compile(rewritten)
 	}
-	_, err = regexp.Compile(rewritten)
-	return err
+	return rewordPattern(err, pattern)
+}
+
+// rewordPattern says what is wrong with a pattern, and where in it when that is
+// not all of it.
+func rewordPattern(err error, pattern string) error {
+	found, ok := errors.AsType[*syntax.Error](err)
+	switch {
+	case !ok:
+		return err
+	case found.Expr == pattern || !strings.Contains(pattern, found.Expr): // the latter is of the rewritten one
+		return errors.New(found.Code.String())
+	}
+	return fmt.Errorf("%s: %s", found.Code, found.Expr)
 }
 
 // withoutBacktracking rewrites what only a backtracking engine understands to

@@ -41,5 +41,5 @@ func (c *checker) redactionPattern(b Block, i int, pattern string) {
 		c.fail(b, "redaction_patterns", CodeUnsupported, fmt.Sprintf("pattern %d needs a backtracking engine", i+1), "write it without look-around and back-references")
 		return
 	}
-	c.fail(b, "redaction_patterns", CodeValue, fmt.Sprintf("pattern %d is not a regular expression: %v", i+1, err), "")
+	c.fail(b, "redaction_patterns", CodeValue, fmt.Sprintf("pattern %d is not a regular expression: %v", i+1, rewordPattern(err, pattern)), "")
 }

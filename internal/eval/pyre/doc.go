@@ -3,6 +3,6 @@
 // takes too long is an error.
 //
 // Expressions may look around and refer back to groups, so a backtracking
-// engine matches them. The flags a and L have no counterpart there and are
-// refused.
+// engine matches them. The flags a and L and \N{…} have no counterpart there and
+// are refused, as is what that engine has and Python has not.
 package pyre

@@ -2,6 +2,7 @@ package pyre
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/dlclark/regexp2"
@@ -49,7 +50,7 @@ func Compile(text string, opts Options) (*Regexp, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("regex %q: %w", text, err)
+		return nil, fmt.Errorf("regex %q: %s", text, reword(err))
 	}
 	limit := opts.Limit
 	if limit <= 0 {
@@ -57,6 +58,13 @@ func Compile(text string, opts Options) (*Regexp, error) {
 	}
 	re.MatchTimeout = limit
 	return &Regexp{text: text, re: re, limit: limit}, nil
+}
+
+// reword returns what the engine found wrong, without its name for that and the
+// expression, which is the translated one.
+func reword(err error) string {
+	what, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "error parsing regexp: "), " in `")
+	return what
 }
 
 // String returns the expression as it was written.

@@ -33,6 +33,22 @@ func TestMatch(t *testing.T) {
 		{`[]a]+`, "]a", true, true},
 		{`\U0001F600`, "😀", true, true},
 		{``, "x", false, true},
+		{`a*+a`, "aaa", false, false},
+		{`a*+b`, "aab", true, true},
+		{`(?:ab|a)++b`, "ab", false, false},
+		{`[ab]?+b`, "b", false, false},
+		{`a{1,2}+a`, "aa", false, false},
+		{`a{1,2}+a`, "aaa", true, true},
+		{`((a|b)c)*+d`, "acbcd", true, true},
+		{`\d++\.`, "12.", true, true},
+		{`é++x`, "ééx", true, true},
+		{`(?x) a # (
+		 ++ b`, "aab", true, true},
+		{`a(?#note)b`, "ab", true, true},
+		{`(?i:A)b`, "ab", true, true},
+		{`(?u:a)`, "a", true, true},
+		{`a{,x`, "a{,x", true, true},
+		{`(?>a|ab)c`, "abc", false, false},
 	} {
 		for _, full := range []bool{true, false} {
 			want := tt.search
@@ -63,10 +79,12 @@ func TestIgnoreCase(t *testing.T) {
 
 func TestBadExpressions(t *testing.T) {
 	for expr, says := range map[string]string{
+		`a\z`: `\z means nothing in Python's re`, `\p{L}`: `\p means nothing`, `[\A]`: `\A means nothing`, `\N{DASH}`: `\N{…} is not supported`,
+		`(?a:\w)`: "flag a is not supported", `(?<n>a)`: "(?P<name>…)", `a(?i)b`: "stand at the very front", `(?#a`: "not closed", `\k<n>`: `\k means nothing`,
 		"(": `regex "("`, "(?P=c": "not closed", `\`: "ends in a backslash", `\U12`: "eight hexadecimal digits",
 		`\U00110000`: "is not a character", `(?a)\w`: "flag a is not supported", `(?L)a`: "flag L is not supported",
 	} {
-		if _, err := Compile(expr, Options{}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := Compile(expr, Options{}); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "error parsing") {
 			t.Errorf("%q: %v, want %q", expr, err, says)
 		}
 	}
@@ -88,6 +106,8 @@ func TestAMatchWithoutEndIsAnError(t *testing.T) {
 func FuzzCompile(f *testing.F) {
 	f.Add(`(?P<x>a)[^]b]{,3}\Z`, "ab")
 	f.Add(`\U0001F600(?i)`, "😀")
+	f.Add(`(?x)((?u-i:é)*+[^\]]{,2}+#(
+)?`, "é")
 	f.Fuzz(func(t *testing.T, expr, text string) {
 		r, err := Compile(expr, Options{Limit: time.Millisecond})
 		if err != nil {
