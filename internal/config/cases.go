@@ -136,6 +136,9 @@ func (d *decoder) cases(n *node, v reflect.Value) bool {
 type longItems interface {
 	// length returns how many there are.
 	length() int
+	// substitutes reports whether variables are put into them; otherwise a ${ is
+	// text.
+	substitutes() bool
 	// each yields them with their places. It reports to rep what it finds, and
 	// yields -1 where the text cannot be read.
 	each(rep *report) iter.Seq2[int, *node]
@@ -155,6 +158,9 @@ type pieces struct {
 
 // length implements longItems.
 func (p *pieces) length() int { return p.count }
+
+// substitutes implements longItems.
+func (p *pieces) substitutes() bool { return true }
 
 // each implements longItems. Once the text has been read without a failure, what
 // it reports is known already.

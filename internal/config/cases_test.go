@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -155,5 +156,30 @@ func TestProblemsInLongListsOfJSON(t *testing.T) {
 		if strings.Join(got, "\n") != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", last, strings.Join(got, "\n"), want)
 		}
+	}
+}
+
+// A long dataset is kept as text: as a tree it would take many times as
+// much.
+func TestALongDatasetTakesLittleMemory(t *testing.T) {
+	const cases = 20_000
+	for name, text := range map[string]string{
+		"c.jsonl": strings.Repeat(`{"input": "What does the lamp cost?", "ground_truth": "49.5", "tags": ["a", "b"]}`+"\n", cases),
+		"c.csv":   "input,ground_truth,tags\n" + strings.Repeat("What does the lamp cost?,49.5,a;b\n", cases),
+	} {
+		dir := folder(t, map[string]string{"agent.yaml": head + "\ntest_cases_file: " + name + "\n", name: text})
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		agent := mustLoad(t, dir, config.Options{})
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if agent.TestCases.Len() != cases {
+			t.Errorf("%s: %d cases", name, agent.TestCases.Len())
+		}
+		if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > int64(4*len(text)) {
+			t.Errorf("%s: %d bytes are kept of a file of %d", name, kept, len(text))
+		}
+		runtime.KeepAlive(agent)
 	}
 }

@@ -49,6 +49,9 @@ type jsonList struct {
 // length implements longItems.
 func (j *jsonList) length() int { return j.count }
 
+// substitutes implements longItems.
+func (j *jsonList) substitutes() bool { return true }
+
 // each implements longItems.
 func (j *jsonList) each(*report) iter.Seq2[int, *node] {
 	return func(yield func(int, *node) bool) {

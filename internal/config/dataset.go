@@ -1,12 +1,12 @@
 package config
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -48,31 +48,70 @@ func (l *loader) readCases(src *source) *node {
 
 // refuseAt reports an error at a place of a dataset and returns nil.
 func (l *loader) refuseAt(src *source, line, col int, code, text, hint string) *node {
-	l.rep.add(Problem{Pos: Pos{File: src.name, Line: line, Column: col}, Severity: SeverityError, Code: code, Text: text, Hint: hint})
+	l.rep.refuseAt(src, line, col, code, text, hint)
 	return nil
 }
 
-// readJSONL reads one JSON object a line; blank lines are passed over.
+// refuseAt reports an error at a place of a dataset.
+func (r *report) refuseAt(src *source, line, col int, code, text, hint string) {
+	r.add(Problem{Pos: Pos{File: src.name, Line: line, Column: col}, Severity: SeverityError, Code: code, Text: text, Hint: hint})
+}
+
+// readJSONL reads one JSON object a line; blank lines are passed over. The lines
+// are kept as text and read one at a time.
 func (l *loader) readJSONL(src *source, text string) *node {
-	cases := &node{kind: kindList, src: src, line: 1, col: 1}
-	number, failed := 0, false
-	for line := range strings.Lines(text) {
-		number++
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		item, err := parseJSON(src, line, number, 1)
-		if err != nil {
-			l.refuseAt(src, number, 0, CodeSyntax, "is not a line of JSON: "+err.Error(), "each line is one test case, such as {\"input\": \"…\"}")
-			failed = true
-			continue
-		}
-		cases.items = append(cases.items, item)
+	lines := &jsonLines{src: src, text: text}
+	return l.measured(src, lines, &lines.count)
+}
+
+// measured reads long items once, reporting what is wrong with them, and counts
+// them. It returns their list, or nil when something is wrong.
+func (l *loader) measured(src *source, items longItems, count *int) *node {
+	failed := false
+	for i := range items.each(&l.rep) {
+		failed = failed || i < 0
+		*count++
 	}
 	if failed {
 		return nil
 	}
-	return cases
+	return &node{kind: kindList, src: src, line: 1, col: 1, long: items}
+}
+
+// jsonLines are JSON values, one a line, that are kept as text.
+type jsonLines struct {
+	src   *source
+	text  string
+	count int
+}
+
+// length implements longItems.
+func (j *jsonLines) length() int { return j.count }
+
+// substitutes implements longItems.
+func (*jsonLines) substitutes() bool { return false }
+
+// each implements longItems. It goes on behind a line that cannot be read.
+func (j *jsonLines) each(rep *report) iter.Seq2[int, *node] {
+	return func(yield func(int, *node) bool) {
+		number, n := 0, 0
+		for line := range strings.Lines(j.text) {
+			number++
+			if strings.TrimSpace(line) == "" {
+				continue
+			}
+			i := n
+			item, err := parseJSON(j.src, line, number, 1)
+			if err != nil {
+				rep.refuseAt(j.src, number, 0, CodeSyntax, "is not a line of JSON: "+err.Error(), "each line is one test case, such as {\"input\": \"…\"}")
+				i = -1
+			}
+			if !yield(i, item) {
+				return
+			}
+			n++
+		}
+	}
 }
 
 // textPlace is a place in a text, and where that is in its file.
@@ -199,52 +238,89 @@ const varColumn = "var_"
 
 // readCSV reads one case a row. The first row names the keys of a case; a cell
 // that is empty leaves its key out. Lists are separated by semicolons, and lists
-// and mappings may be written as JSON.
+// and mappings may be written as JSON. The rows are kept as text and read one at a
+// time.
 func (l *loader) readCSV(src *source, text string) *node {
-	cases := &node{kind: kindList, src: src, line: 1, col: 1}
-	r := csv.NewReader(bytes.NewReader([]byte(text)))
-	r.ReuseRecord = true
-	r.TrimLeadingSpace = true
+	rows := &csvRows{src: src, text: text}
+	r := rows.reader()
 	header, err := r.Read()
 	switch {
 	case errors.Is(err, io.EOF):
-		return cases
+		return &node{kind: kindList, src: src, line: 1, col: 1}
 	case err != nil:
-		return l.csvError(src, err)
+		l.rep.csvError(src, err)
+		return nil
 	}
 	columns, ok := l.columns(src, r, header)
 	if !ok {
 		return nil
 	}
-	failed := false
-	for {
-		row, err := r.Read()
-		switch {
-		case errors.Is(err, io.EOF):
-			if failed {
-				return nil
+	rows.columns = columns
+	return l.measured(src, rows, &rows.count)
+}
+
+// csvRows are the rows of a CSV file behind the first, kept as text.
+type csvRows struct {
+	src     *source
+	text    string
+	columns []column
+	count   int
+}
+
+func (c *csvRows) reader() *csv.Reader {
+	r := csv.NewReader(strings.NewReader(c.text))
+	r.ReuseRecord = true
+	r.TrimLeadingSpace = true
+	return r
+}
+
+// length implements longItems.
+func (c *csvRows) length() int { return c.count }
+
+// substitutes implements longItems.
+func (*csvRows) substitutes() bool { return false }
+
+// each implements longItems. It goes on behind a row with a cell that cannot be
+// read, and ends where the text is no CSV.
+func (c *csvRows) each(rep *report) iter.Seq2[int, *node] {
+	return func(yield func(int, *node) bool) {
+		r := c.reader()
+		for n := -1; ; n++ { // the first row names the columns
+			row, err := r.Read()
+			switch {
+			case errors.Is(err, io.EOF):
+				return
+			case err != nil:
+				rep.csvError(c.src, err)
+				yield(-1, nil)
+				return
+			case n < 0:
+				continue
 			}
-			return cases
-		case err != nil:
-			return l.csvError(src, err)
+			i := n
+			item, ok := rep.row(c.src, r, c.columns, row)
+			if !ok {
+				i = -1
+			}
+			if !yield(i, item) {
+				return
+			}
 		}
-		item, ok := l.row(src, r, columns, row)
-		failed = failed || !ok
-		cases.items = append(cases.items, item)
 	}
 }
 
 // csvError reports what the CSV reader could not read.
-func (l *loader) csvError(src *source, err error) *node {
+func (r *report) csvError(src *source, err error) {
 	var parse *csv.ParseError
 	if !errors.As(err, &parse) {
-		return l.refuseAt(src, 0, 0, CodeSyntax, "is not CSV: "+err.Error(), "")
+		r.refuseAt(src, 0, 0, CodeSyntax, "is not CSV: "+err.Error(), "")
+		return
 	}
 	hint := "a cell that holds a comma, a quote or a line end stands in double quotes, with its own quotes doubled"
 	if errors.Is(parse.Err, csv.ErrFieldCount) {
 		hint = "every row has as many cells as the first; " + hint
 	}
-	return l.refuseAt(src, parse.Line, parse.Column, CodeSyntax, "is not CSV: "+parse.Err.Error(), hint)
+	r.refuseAt(src, parse.Line, parse.Column, CodeSyntax, "is not CSV: "+parse.Err.Error(), hint)
 }
 
 // column is a column of a CSV file.
@@ -301,8 +377,8 @@ func (l *loader) columns(src *source, r *csv.Reader, header []string) ([]column,
 }
 
 // row turns a row into a case.
-func (l *loader) row(src *source, r *csv.Reader, columns []column, row []string) (*node, bool) {
-	line, _ := r.FieldPos(0)
+func (r *report) row(src *source, cells *csv.Reader, columns []column, row []string) (*node, bool) {
+	line, _ := cells.FieldPos(0)
 	item := &node{kind: kindMap, src: src, line: int32(line), col: 1}
 	var vars *node
 	ok := true
@@ -311,10 +387,10 @@ func (l *loader) row(src *source, r *csv.Reader, columns []column, row []string)
 		if c.key == "" || strings.TrimSpace(cell) == "" && !c.isVar {
 			continue
 		}
-		line, col := r.FieldPos(i)
+		line, col := cells.FieldPos(i)
 		value, err := c.value(src, cell, line, col)
 		if err != nil {
-			l.refuseAt(src, line, col, CodeSyntax, fmt.Sprintf("column %s: %v", c.key, err), "")
+			r.refuseAt(src, line, col, CodeSyntax, fmt.Sprintf("column %s: %v", c.key, err), "")
 			ok = false
 			continue
 		}

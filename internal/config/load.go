@@ -171,7 +171,7 @@ func (l *loader) prepare(list, settings *node) func(*node, *report) *node {
 		return nil
 	}
 	return func(item *node, rep *report) *node {
-		if list.long != nil {
+		if list.long != nil && list.long.substitutes() {
 			s := &substitution{env: l.env, seen: map[*node]bool{}}
 			s.tree(item, casesKey)
 			if rep == &l.rep {
