@@ -81,6 +81,39 @@ func TestOnlyWhatChangedIsIndexed(t *testing.T) {
 	}
 }
 
+func TestATextIsEmbeddedOnce(t *testing.T) {
+	const keys = docs + "\nchunk_size: 3" // a paragraph is a passage
+	d := newDesk(t, map[string]string{
+		"docs/a.txt": "brass lamp\n\nsteel lamp\n\noak chair\n",
+		"docs/b.txt": "oak chair\n\npine table\n\npine table\n",
+	})
+	requireChange(t, d, d.open(keys), 2, 0, 0, 0, 4)
+
+	d.write("docs/a.txt", "brass lamp\n\nsteel sofa\n\noak chair\n")
+	tool := d.open(keys)
+	requireChange(t, d, tool, 0, 1, 0, 1, 1)
+	if got := search(t, tool, "sofa").Passages[0].Text; got != "steel sofa" {
+		t.Errorf("found %q", got)
+	}
+	d.emb.counted() // the query
+
+	if err := os.Rename(d.path("docs/a.txt"), d.path("docs/z.txt")); err != nil {
+		t.Fatal(err)
+	}
+	requireChange(t, d, d.open(keys), 1, 0, 1, 1, 0)
+
+	d.write("docs/copy.txt", "pine table\n\noak chair\n")
+	requireChange(t, d, d.open(keys), 1, 0, 0, 2, 0)
+
+	requireChange(t, d, d.open(docs+"\nchunk_size: 4"), 3, 0, 0, 0, 0) // cut alike, by another rule
+	d.emb.model = "other/1"
+	other := d.open(keys)
+	requireChange(t, d, other, 3, 0, 0, 0, 4)
+	if got := sources(t, other, "sofa"); got != "docs/z.txt" {
+		t.Errorf("found in %q", got)
+	}
+}
+
 func TestALaterProcessFindsTheIndex(t *testing.T) {
 	d := newDesk(t, docsFiles())
 	d.age("docs/returns.md", "docs/shop/opening.txt")

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -188,21 +187,25 @@ func countPassages(s store.Source) (n int) {
 	return n
 }
 
-// embed gives every passage its vector.
+// embed gives every passage its vector. A text is embedded once, however many
+// passages have it, and not at all when the index knows its vector.
 func (v *Vectorstore) embed(ctx context.Context, p *plan, sources []newSource) error {
-	known := v.knownVectors(p)
+	vectors := v.knownVectors(p, sources) // by text; nil when it is yet to come
 	type place struct{ source, passage int }
-	var open []place // passages without a vector, over all sources
+	var open []place                   // the first passage of every text without a vector
+	waits := make([]int, len(sources)) // how many of open each source waits for
 	for i, s := range sources {
 		for j, passage := range s.passages {
-			if s.vectors[j] = known[sha256.Sum256([]byte(passage.Text))]; s.vectors[j] == nil {
+			if _, ok := vectors[passage.Text]; !ok {
+				vectors[passage.Text] = nil
 				open = append(open, place{i, j})
 			}
 		}
+		waits[i] = len(open)
 	}
-	done := 0
+	embedded, done := 0, 0
 	tell := func() {
-		for ; done < len(sources) && !slices.ContainsFunc(sources[done].vectors, func(x []float32) bool { return x == nil }); done++ {
+		for ; done < len(sources) && waits[done] <= embedded; done++ {
 			if v.progress != nil {
 				v.progress(v.settings.name, done+1, len(sources))
 			}
@@ -214,38 +217,48 @@ func (v *Vectorstore) embed(ctx context.Context, p *plan, sources []newSource) e
 		for i, at := range batch {
 			texts[i] = sources[at.source].passages[at.passage].Text
 		}
-		vectors, err := v.embedTexts(ctx, texts)
+		got, err := v.embedTexts(ctx, texts)
 		if err != nil {
 			return err
 		}
 		for i, at := range batch {
-			s := sources[at.source]
-			if vectors[i] == nil {
-				return fmt.Errorf("embedder %s gave no usable vector for passage %s", v.embedder.Model(), s.passages[at.passage].ID)
+			if got[i] == nil {
+				return fmt.Errorf("embedder %s gave no usable vector for passage %s", v.embedder.Model(), sources[at.source].passages[at.passage].ID)
 			}
-			s.vectors[at.passage] = vectors[i]
+			vectors[texts[i]] = got[i]
 		}
+		embedded += len(batch)
 		tell()
+	}
+	for _, s := range sources {
+		for j, passage := range s.passages {
+			s.vectors[j] = vectors[passage.Text]
+		}
 	}
 	return nil
 }
 
-// knownVectors returns the vectors of the passages that the plan replaces, by
-// the hash of their text: much of a changed file is as it was.
-func (v *Vectorstore) knownVectors(p *plan) map[[sha256.Size]byte][]float32 {
+// knownVectors returns the vectors that the index has for texts of sources, by
+// text: much of a changed file is as it was, and a file that is new may have had
+// another name.
+func (v *Vectorstore) knownVectors(p *plan, sources []newSource) map[string][]float32 {
+	known := map[string][]float32{}
 	m := p.have.Manifest
 	if p.fresh || m.Embedder != v.embedder.Model() || m.Dimensions != v.embedder.Dimensions() {
-		return nil
+		return known
 	}
-	known := map[[sha256.Size]byte][]float32{}
-	replaced := p.replaced()
-	for _, s := range p.have.Sources {
-		if !replaced(s.Path) {
-			continue
+	wanted := map[string]bool{}
+	for _, s := range sources {
+		for _, passage := range s.passages {
+			wanted[passage.Text] = true
 		}
+	}
+	for _, s := range p.have.Sources {
 		for _, part := range s.Parts {
 			for i, passage := range part.Passages {
-				known[sha256.Sum256([]byte(passage.Text))] = part.Vectors[i*m.Dimensions : (i+1)*m.Dimensions]
+				if wanted[passage.Text] {
+					known[passage.Text] = part.Vectors[i*m.Dimensions : (i+1)*m.Dimensions]
+				}
 			}
 		}
 	}
