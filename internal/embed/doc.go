@@ -5,7 +5,9 @@
 // # Embedders of providers
 //
 // OpenAI, Azure, Ollama and Google (AI Studio and Vertex AI) are asked over the
-// wire, in batches, up to four at once, and again where that may help. A vector
+// wire, in batches, up to four at once, and again where that may help. An open one
+// remembers 32 MiB of vectors by the SHA-256 of their texts, so that tools of one
+// agent that share a document, or are asked the same, pay for it once. A vector
 // that is zero, of another width or no vector at all is an error: what has a
 // wrong vector could not be found, and nobody would know.
 //

@@ -41,7 +41,8 @@ type Options struct {
 // Open returns the embedder that was chosen. What is missing to reach it, such
 // as a key, is a *config.Error. ctx bounds what the provider is asked at the
 // start, which is how long its vectors are, where nothing else says it; the
-// offline embedder asks nothing.
+// offline embedder asks nothing. A provider is asked once for a text, as long as
+// its vector is among the 32 MiB that the embedder remembers.
 func Open(ctx context.Context, c Choice, o Options) (Embedder, error) {
 	if c.Model.Provider == config.ProviderOffline {
 		return NewHashing(c.Dimensions), nil
@@ -52,5 +53,9 @@ func Open(ctx context.Context, c Choice, o Options) (Embedder, error) {
 	if o.HTTP == nil {
 		o.HTTP = http.DefaultClient
 	}
-	return openRemote(ctx, c, o)
+	r, err := openRemote(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	return newCached(r, cacheBytes), nil
 }

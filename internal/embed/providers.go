@@ -13,7 +13,7 @@ import (
 
 // openRemote returns the embedder of a provider. Where neither the file nor the
 // name of the model says how long a vector is, it asks for one.
-func openRemote(ctx context.Context, c Choice, o Options) (Embedder, error) {
+func openRemote(ctx context.Context, c Choice, o Options) (*remote, error) {
 	access, problems := provider.Resolve(&c.Model, o.Getenv)
 	if len(problems) > 0 {
 		return nil, &config.Error{Problems: problems}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -83,10 +84,10 @@ func TestEveryProviderEmbeds(t *testing.T) {
 		}
 		texts := make([]string, 300)
 		for i := range texts {
-			texts[i] = strings.Repeat("word ", i%7) + string(rune('a'+i%26))
+			texts[i] = strings.Repeat("word ", i%7) + strconv.Itoa(i)
 		}
 		vectors := embedAll(t, e, texts...)
-		one := embedAll(t, e, texts[123])[0]
+		one := embedAll(t, embed.Uncached(e), texts[123])[0]
 		if len(vectors) != len(texts) || !slices.Equal(vectors[123], one) {
 			t.Errorf("%d vectors came for %d texts, and the one in the middle is not its text's", len(vectors), len(texts))
 		}
@@ -241,8 +242,17 @@ func (w *waiting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
+// longTexts returns n texts, no two of which are the same or fit in one request.
+func longTexts(n int) []string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = strings.Repeat("x", 150_000+i)
+	}
+	return texts
+}
+
 func TestRequestsRunSideBySideAndAreMadeAgain(t *testing.T) {
-	long := slices.Repeat([]string{strings.Repeat("x", 150_000)}, 6) // one a request
+	long := longTexts(6)
 	for name, tt := range map[string]struct {
 		transport *waiting
 		texts     []string
@@ -286,8 +296,7 @@ func TestEmbeddingEndsWithItsContext(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		texts := slices.Repeat([]string{strings.Repeat("x", 150_000)}, 20)
-		if v, err := e.Embed(ctx, texts); !errors.Is(err, context.DeadlineExceeded) || v != nil {
+		if v, err := e.Embed(ctx, longTexts(20)); !errors.Is(err, context.DeadlineExceeded) || v != nil {
 			t.Errorf("vectors %v, error %v", v, err)
 		}
 		if w.requests > 4 {
