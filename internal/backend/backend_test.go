@@ -192,6 +192,9 @@ func TestCheck(t *testing.T) {
 			offline + "backend: claude\nclaude: {max_turns: 3, max_budget_usd: 1, effort: low, fallback_model: x}\n",
 			[]string{"warning claude.effort no_effect", "warning claude.fallback_model no_effect"},
 		},
+		"effort of a Claude that takes none": {
+			"model: {provider: anthropic, name: claude-sonnet-4-5}\nclaude: {effort: low}\n", []string{"warning claude.effort no_effect"},
+		},
 		"thinking with Ollama": {
 			"model: {provider: ollama, name: x}\nclaude: {extended_thinking: {enabled: true}}\n", []string{"warning claude.extended_thinking no_effect"},
 		},

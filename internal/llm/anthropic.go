@@ -198,7 +198,7 @@ func (m *anthropicModel) sample(out *anthropicRequest, s Sampling) {
 	if s.MaxTokens != nil {
 		out.MaxTokens = *s.MaxTokens
 	}
-	if s.Effort != "" {
+	if s.Effort != "" && claudeHeedsEffort(m.info.Name) {
 		out.configure("effort", s.Effort)
 	}
 	if s.ThinkingTokens != nil {
@@ -214,7 +214,20 @@ func (m *anthropicModel) sample(out *anthropicRequest, s Sampling) {
 	if !m.temperatureUnasked {
 		out.Temperature = s.Temperature
 	}
-	out.TopP = s.TopP
+	if out.Temperature == nil || !takesOneOfTemperatureAndTopP(m.info.Name) {
+		out.TopP = s.TopP
+	}
+}
+
+// takesOneOfTemperatureAndTopP reports whether a model refuses a request that
+// says both, as Claude does from 4.1 on.
+func takesOneOfTemperatureAndTopP(name string) bool { return claudeVersion(name).from(4, 1) }
+
+// claudeHeedsEffort reports whether a model takes an effort: Claude Opus from 4.5
+// on, and the others from 4.6 on. Models that are not Claude are asked.
+func claudeHeedsEffort(name string) bool {
+	v := claudeVersion(name)
+	return v == modelVersion{} || v.from(4, 6) || v.from(4, 5) && strings.Contains(strings.ToLower(name), "opus")
 }
 
 // configure sets a key of output_config.

@@ -34,7 +34,7 @@ func TestAnthropicRequest(t *testing.T) {
 		"tools": [
 			{"name": "look", "description": "Looks.", "input_schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}},
 			{"name": "bare", "input_schema": {"type": "object", "properties": {}}}],
-		"output_config": {"effort": "max", "format": {"type": "json_schema", "schema":
+		"output_config": {"format": {"type": "json_schema", "schema":
 			{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false}}}
 	}`)
 }
@@ -48,6 +48,11 @@ func TestWhatClaudeIsSentDependsOnItsVersion(t *testing.T) {
 	}{
 		"a temperature nobody asked for": {"name: claude-sonnet-4-5", nil, `"max_tokens":1000`, []string{`"temperature"`}},
 		"top_p alone":                    {"name: claude-sonnet-4-5\n  top_p: 0.9", nil, `"top_p":0.9`, []string{`"temperature"`}},
+		"temperature before top_p":       {"name: claude-sonnet-4-5\n  temperature: 0.5\n  top_p: 0.9", nil, `"temperature":0.5`, []string{`"top_p"`}},
+		"both for an old one":            {"name: claude-3-5-haiku-20241022\n  temperature: 0.5\n  top_p: 0.9", nil, `"temperature":0.5,"top_p":0.9`, nil},
+		"an effort":                      {"name: claude-opus-4-5", func(r *Request) { r.Sampling.Effort = "high" }, `"effort":"high"`, nil},
+		"an effort of a newer one":       {"name: claude-sonnet-4-6", func(r *Request) { r.Sampling.Effort = "high" }, `"effort":"high"`, nil},
+		"an effort that is not heeded":   {"name: claude-sonnet-4-5", func(r *Request) { r.Sampling.Effort = "high" }, `"model":"claude-sonnet-4-5"`, []string{`"effort"`}},
 		"no bound":                       {"name: claude-sonnet-4-5\n  max_tokens: null", nil, `"max_tokens":4096`, nil},
 		"thinking":                       {"name: claude-sonnet-4-5\n  temperature: 0.5", func(r *Request) { r.Sampling.ThinkingTokens = ptr(2000) }, `"thinking":{"budget_tokens":2000,"type":"enabled"}`, []string{`"temperature"`, `"max_tokens":1000`}},
 		"thinking of a newer one":        {"name: claude-opus-4-6", func(r *Request) { r.Sampling.ThinkingTokens = ptr(2000) }, `"thinking":{"display":"summarized","type":"adaptive"}`, nil},

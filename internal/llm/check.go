@@ -53,6 +53,9 @@ func limits(m *config.Model, route provider.Route) []config.Problem {
 				"Azure speaks responses only without a dated api_version", "remove api_version, or api"))
 		}
 	case config.ProviderAnthropic:
+		if m.Wrote("temperature") && takesOneOfTemperatureAndTopP(m.Name) {
+			warn("top_p", fmt.Sprintf("%s takes temperature or top_p, not both", m.Name))
+		}
 		if m.Temperature != nil && *m.Temperature > 1 {
 			problems = append(problems, m.Problem(config.SeverityError, "temperature", config.CodeUnsupported,
 				fmt.Sprintf("is %g, and anthropic takes 0 to 1", *m.Temperature), "lower it"))

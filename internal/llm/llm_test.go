@@ -317,6 +317,9 @@ func TestCheckFindsWhatIsWrongWithScripts(t *testing.T) {
 		"sampling of a reasoning model": {"  provider: openai\n  name: o3\n  api_key: not-needed\n  temperature: 0.5\n", "", []string{
 			"agent.yaml:7:16: warning: model.temperature: has no effect: o3 thinks before it answers, and takes none",
 		}},
+		"temperature and top_p of a newer Claude": {"  provider: anthropic\n  name: claude-sonnet-4-5\n  api_key: not-needed\n  temperature: 0.5\n  top_p: 0.9\nbackend: agent_framework\n", "", []string{
+			"agent.yaml:8:10: warning: model.top_p: has no effect: claude-sonnet-4-5 takes temperature or top_p, not both",
+		}},
 		"responses of an old Azure": {"  provider: azure_openai\n  name: x\n  endpoint: https://r.example\n  api_key: not-needed\n  api_version: '2024-10-21'\n  api: responses\n", "", []string{
 			"agent.yaml:9:8: model.api: Azure speaks responses only without a dated api_version (remove api_version, or api)",
 		}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/llm"
 )
 
 // Check refuses the CLI, which this build does not have, and warns of what only
@@ -29,6 +30,10 @@ func Check(a *config.Agent) []config.Problem {
 		c.idle("effort", why)
 		c.idle("extended_thinking", why)
 		c.idle("fallback_model", "the offline model is never overloaded")
+	case config.ProviderAnthropic:
+		if !llm.HeedsEffort(a.Model) {
+			c.idle("effort", a.Model.Name+" takes none")
+		}
 	case config.ProviderOllama:
 		if t := s.ExtendedThinking; t != nil && t.Enabled {
 			c.add(config.SeverityWarning, s.Block, "extended_thinking", config.CodeNoEffect, "has no effect: ollama knows no bound for thinking", "use effort")
