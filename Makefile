@@ -123,6 +123,10 @@ corpus: ## validate every agent under DIR with the variables of its .env.example
 bench: ## the benchmarks whose figures stand in docs/performance.md
 	CGO_ENABLED=0 $(GO) test -run '^$$' -bench . -benchmem ./...
 
+.PHONY: bench-promptfoo
+bench-promptfoo: ## the same cases with holodeck and with promptfoo (npm, pinned), and the ratios
+	./bench/promptfoo/run.sh '$(HOLODECK_CACHE)'
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME
 	@$(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | while read -r dir pkg; do \
