@@ -4,10 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -39,6 +44,39 @@ func TestOpenSearches(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestSearchToolsShareVectors(t *testing.T) {
+	var mu sync.Mutex
+	var texts []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || len(body.Input) != 1 {
+			t.Errorf("asked for the vectors of %q, %v; want those of one text", body.Input, err)
+		}
+		mu.Lock()
+		texts = append(texts, body.Input...)
+		mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"data": [{"index": 0, "embedding": [1, 2, 3]}]}`)
+	}))
+	defer server.Close()
+	a := load(t, openAIModel)
+	a.Model.Endpoint = &server.URL
+	for _, tool := range a.Tools { // both have the source a.md
+		width := 3
+		tool.(*config.VectorstoreTool).EmbeddingDimensions = &width
+	}
+	s, err := Open(t.Context(), systemEnv(), a, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(texts, []string{"Text."}) {
+		t.Errorf("the embedder was sent %q, want the passage once", texts)
 	}
 }
 
