@@ -402,6 +402,27 @@ func TestAnEndpointThatIsNoAPIIsTold(t *testing.T) {
 	})
 }
 
+// TestAnErrorInPlaceOfAStreamIsShown is of gateways that report an error with
+// status 200, and of servers that know no streams.
+func TestAnErrorInPlaceOfAStreamIsShown(t *testing.T) {
+	eachAdapter(t, func(t *testing.T, a adapter) {
+		if a.section.Provider == config.ProviderOllama {
+			return // whose streams are JSON
+		}
+		for body, want := range map[string]string{
+			`{"error": {"message": "the account has no credit", "code": 402}}`: "the account has no credit",
+			`[{"error": {"message": "no such place", "code": 400}}]`:           "no such place",
+			`{"ok": true, "error": null}`:                                      "check endpoint",
+		} {
+			_, _, err := collect(a.at(t, page(t, "application/json", body)).Stream(t.Context(), asked("hi")))
+			refused, ok := errors.AsType[*ProviderError](err)
+			if !ok || !strings.Contains(err.Error(), want) || refused.Retryable() {
+				t.Errorf("%s gave %v", body, err)
+			}
+		}
+	})
+}
+
 // serve returns the address of a server.
 func serve(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()

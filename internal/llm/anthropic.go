@@ -156,10 +156,10 @@ func (m *anthropicModel) Stream(ctx context.Context, req Request) iter.Seq2[Chun
 // ask sends a request to where the route wants it.
 func (m *anthropicModel) ask(ctx context.Context, body anthropicRequest) (*http.Response, error) {
 	if m.access.Route != provider.AnthropicVertex {
-		return m.post(ctx, "/v1/messages", body, "Anthropic-Version", anthropicVersion)
+		return m.events(ctx, "/v1/messages", body, "Anthropic-Version", anthropicVersion)
 	}
 	body.Model, body.Version = "", vertexVersion
-	return m.post(ctx, "/v1/projects/"+url.PathEscape(m.access.Project)+"/locations/"+url.PathEscape(m.access.Region)+
+	return m.events(ctx, "/v1/projects/"+url.PathEscape(m.access.Project)+"/locations/"+url.PathEscape(m.access.Region)+
 		"/publishers/anthropic/models/"+url.PathEscape(m.info.Name)+":streamRawPredict", body)
 }
 

@@ -124,7 +124,7 @@ func (m *geminiModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, 
 			r.fail(err)
 			return
 		}
-		resp, err := m.post(ctx, m.path(), body)
+		resp, err := m.events(ctx, m.path(), body)
 		if err != nil {
 			r.end(ctx, err)
 			return

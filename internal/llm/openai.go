@@ -160,7 +160,7 @@ func (m *chatModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, er
 			r.fail(err)
 			return
 		}
-		resp, err := m.post(ctx, "/chat/completions", body)
+		resp, err := m.events(ctx, "/chat/completions", body)
 		if err != nil {
 			r.end(ctx, err)
 			return

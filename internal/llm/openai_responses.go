@@ -83,7 +83,7 @@ func (m *responsesModel) Stream(ctx context.Context, req Request) iter.Seq2[Chun
 			r.fail(err)
 			return
 		}
-		resp, err := m.post(ctx, "/responses", body)
+		resp, err := m.events(ctx, "/responses", body)
 		if err != nil {
 			r.end(ctx, err)
 			return

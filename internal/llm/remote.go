@@ -1,12 +1,14 @@
 package llm
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -58,6 +60,45 @@ func (m *remote) post(ctx context.Context, path string, body any, headers ...str
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	return m.client.Do(req)
+}
+
+// maxDocument bounds a document that came in place of a stream, in bytes.
+const maxDocument = 64 << 10
+
+// events sends a JSON request as post does, where the answer is a stream of
+// events. Some gateways report an error as a document with status 200, and some
+// servers know no streams; both are told as what they are.
+func (m *remote) events(ctx context.Context, path string, body any, headers ...string) (*http.Response, error) {
+	resp, err := m.post(ctx, path, body, headers...)
+	if err != nil {
+		return nil, err
+	}
+	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media != "application/json" {
+		return resp, nil
+	}
+	buffered := bufio.NewReader(resp.Body)
+	// What cannot be read here fails again where the stream is read.
+	if first, _ := buffered.Peek(1); len(first) == 0 || first[0] != '{' && first[0] != '[' {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{buffered, resp.Body} // a stream under another name
+		return resp, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(buffered, maxDocument))
+	resp.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Error json.RawMessage `json:"error"`
+	}
+	document := json.NewDecoder(bytes.NewReader(bytes.TrimLeft(data, " \r\n\t["))) // Google's errors stand in a list
+	if document.Decode(&said) == nil && len(said.Error) > 0 && string(said.Error) != "null" {
+		return nil, m.access.Refused(http.StatusOK, data)
+	}
+	return nil, m.access.Unusable(fmt.Sprintf("%s answered with a document and not with a stream, as a model's API does (check endpoint): %s",
+		resp.Request.URL.Redacted(), excerpt(data)))
 }
 
 // goodbye is how long a server may take to end a response that is complete.
