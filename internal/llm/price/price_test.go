@@ -178,14 +178,17 @@ func TestABudgetNeedsAPrice(t *testing.T) {
 		yaml string
 		want []string // parts of the problems
 	}{
-		"no budget":               {"model: {provider: openai, name: ours}", nil},
-		"a known price":           {"model: {provider: openai, name: gpt-4o}\nopenai: {max_budget_usd: 1}", nil},
-		"an unknown price":        {"model: {provider: openai, name: ours}\nopenai: {max_budget_usd: 1}", []string{"openai model ours"}},
-		"an unknown fallback":     {"model: {provider: openai, name: gpt-4o}\nopenai: {max_budget_usd: 1, fallback_model: ours}", []string{"openai model ours"}},
-		"both":                    {"model: {provider: openai, name: ours}\nopenai: {max_budget_usd: 1, fallback_model: yours}", []string{"model ours", "model yours"}},
-		"another runtime's":       {"model: {provider: anthropic, name: ours}\nopenai: {max_budget_usd: 1}", nil},
-		"claude":                  {"model: {provider: anthropic, name: ours}\nclaude: {max_budget_usd: 1}", []string{"anthropic model ours"}},
-		"claude, known":           {"model: {provider: anthropic, name: claude-sonnet-4-5}\nclaude: {max_budget_usd: 1}", nil},
+		"no budget":           {"model: {provider: openai, name: ours}", nil},
+		"a known price":       {"model: {provider: openai, name: gpt-4o}\nopenai: {max_budget_usd: 1}", nil},
+		"an unknown price":    {"model: {provider: openai, name: ours}\nopenai: {max_budget_usd: 1}", []string{"openai model ours"}},
+		"an unknown fallback": {"model: {provider: openai, name: gpt-4o}\nopenai: {max_budget_usd: 1, fallback_model: ours}", []string{"openai model ours"}},
+		"both":                {"model: {provider: openai, name: ours}\nopenai: {max_budget_usd: 1, fallback_model: yours}", []string{"model ours", "model yours"}},
+		"another runtime's":   {"model: {provider: anthropic, name: ours}\nopenai: {max_budget_usd: 1}", nil},
+		"claude":              {"model: {provider: anthropic, name: ours}\nclaude: {max_budget_usd: 1}", []string{"anthropic model ours"}},
+		"claude, known":       {"model: {provider: anthropic, name: claude-sonnet-4-5}\nclaude: {max_budget_usd: 1}", nil},
+		"a deployment of Azure, whatever its name": {
+			"model: {provider: azure_openai, name: gpt-4o, endpoint: 'https://r.example'}\nopenai: {max_budget_usd: 1}", []string{"azure_openai model gpt-4o"},
+		},
 		"a model that is free":    {"model: {provider: ollama, name: llama3.2}\nclaude: {max_budget_usd: 1}", nil},
 		"the model without a key": {"model: {provider: offline, name: x}\nbackend: claude\nclaude: {max_budget_usd: 1}", nil},
 	} {
