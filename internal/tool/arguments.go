@@ -8,12 +8,15 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/llm/schema"
+	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
 // schemaCheck lets only arguments through that follow the tool's schema. No
 // arguments at all are an empty object: models leave them out when a tool
-// needs none.
-func schemaCheck(s *schema.Schema) Link {
+// needs none. What an error quotes is masked before it is cut: half a secret
+// cannot be told any more.
+func schemaCheck(s *schema.Schema, r *secret.Redactor) Link {
+	s = s.Masking(r.Any)
 	return func(next Handler) Handler {
 		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
 			if trimmed := bytes.TrimSpace(c.Arguments); len(trimmed) == 0 || string(trimmed) == "null" {
@@ -22,7 +25,7 @@ func schemaCheck(s *schema.Schema) Link {
 			// What is no JSON arrives as a JSON string of what the model said.
 			var said string
 			if json.Unmarshal(c.Arguments, &said) == nil {
-				return agent.ToolResult{}, fmt.Errorf("the arguments of %s are not a JSON object: %s", c.Name, excerpt(said))
+				return agent.ToolResult{}, fmt.Errorf("the arguments of %s are not a JSON object: %s", c.Name, excerpt(r.String(said)))
 			}
 			if err := s.Check(c.Arguments); err != nil {
 				return agent.ToolResult{}, fmt.Errorf("the arguments of %s do not fit: %w", c.Name, err)

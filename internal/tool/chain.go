@@ -23,10 +23,10 @@ type Link func(next Handler) Handler
 func (s *Set) chain(m member, r rule, arguments *schema.Schema) Handler {
 	links := []Link{
 		permission(r),
-		passThrough,           // before-hooks
-		passThrough,           // after-hooks: outside redaction, so that no secret reaches them
-		redaction(s.redactor), // outside the schema check, which quotes arguments
-		schemaCheck(arguments),
+		passThrough, // before-hooks
+		passThrough, // after-hooks: outside redaction, so that no secret reaches them
+		redaction(s.redactor),
+		schemaCheck(arguments, s.redactor),
 		s.cassette(), // inside redaction: it masks what it writes itself
 		deadline(m.bound, s.running),
 		sizeLimit,
