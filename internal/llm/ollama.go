@@ -187,7 +187,8 @@ type ollamaLine struct {
 	DoneReason      string        `json:"done_reason"`
 	PromptEvalCount int           `json:"prompt_eval_count"`
 	EvalCount       int           `json:"eval_count"`
-	Error           string        `json:"error"`
+	// Error is a string; servers in Ollama's place say more.
+	Error json.RawMessage `json:"error"`
 }
 
 // read reads a streamed response.
@@ -230,10 +231,8 @@ func (m *ollamaModel) read(ctx context.Context, resp *http.Response, r *reply) {
 
 // line takes a line of the response. errLeft says that the reader left.
 func (m *ollamaModel) line(line ollamaLine, r *reply) error {
-	if line.Error != "" {
-		e := m.access.Refused(http.StatusInternalServerError, nil)
-		e.Message = line.Error
-		return e
+	if e := string(line.Error); e != "" && e != "null" && e != `""` {
+		return m.access.Refused(http.StatusInternalServerError, []byte(`{"error":`+e+`}`))
 	}
 	if line.Message.Content != "" {
 		m.endThought(r)

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -50,6 +51,20 @@ func TestOllamaStreams(t *testing.T) {
 	}
 	if want := (agent.Usage{Prompt: 4, Completion: 2, Total: 6}); done.Stop != agent.StopMaxTokens || done.Usage != want {
 		t.Errorf("it stopped for %s and used %+v", done.Stop, done.Usage)
+	}
+}
+
+func TestErrorsOfServersInOllamasPlaceAreShown(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"error": "the runner was killed"}`:                    "the runner was killed",
+		`{"error": {"message": "no credit here", "code": 402}}`: "402 Payment Required: no credit here",
+		`{"error": ["odd"]}`:                                    "odd",
+	} {
+		a := adapterNamed(t, "ollama")
+		_, _, err := collect(a.at(t, page(t, "application/json", body)).Stream(t.Context(), asked("hi")))
+		if _, ok := errors.AsType[*ProviderError](err); !ok || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gave %v", body, err)
+		}
 	}
 }
 
