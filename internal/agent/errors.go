@@ -1,6 +1,9 @@
 package agent
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // BackendInitError says that an agent could not be opened: a missing binary or
 // credential, a tool that did not start, an option the runtime refuses.
@@ -56,7 +59,15 @@ type BackendBudgetError struct {
 
 // Error implements error.
 func (e *BackendBudgetError) Error() string {
-	return fmt.Sprintf("backend %s: cost %.4f USD reached the budget of %.4f USD", e.Backend, e.CostUSD, e.BudgetUSD)
+	return fmt.Sprintf("backend %s: cost %s USD reached the budget of %s USD", e.Backend, amount(e.CostUSD), amount(e.BudgetUSD))
+}
+
+// amount writes a sum of money with four decimals, and up to eight where there is
+// more to say: the cost of a small call is far below a cent.
+func amount(usd float64) string {
+	s := fmt.Sprintf("%.8f", usd)
+	least := len(s) - 4
+	return s[:least] + strings.TrimRight(s[least:], "0")
 }
 
 // ToolError says that a tool could not be opened or adapted, or that a call of
