@@ -398,7 +398,7 @@ func TestADamagedCassetteSaysWhere(t *testing.T) {
 		"no response":      {`{"schema": "` + Schema + `"}`, header + `{"at":"model 1.1","request":{}}` + "\n", "line 2: an exchange has"},
 		"another response": {`{"schema": "` + Schema + `"}`, header + `{"at":"model 1.1","request":{"model":"m","messages":["one"]},"response":{}}` + "\n", "read the response of model call 1"},
 		"a request list":   {`{"schema": "` + Schema + `"}`, header + `{"at":"model 1.1","request":[],"response":1}` + "\n", "line 2: an exchange has"},
-		"cut off":          {`{"schema": "` + Schema + `"}`, header + `{"at":"model 1.1","request`, "has no model call 1"},
+		"cut off":          {`{"schema": "` + Schema + `"}`, header + `{"at":"model 1.1","request`, "its last line is cut off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

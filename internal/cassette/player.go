@@ -184,6 +184,10 @@ func (p *Player) file(name string) *playedFile {
 	f := &playedFile{values: map[string]any{}, exchanges: map[string][]played{}}
 	p.files[name] = f
 	path := filepath.Join(p.dir, name+extension)
+	if err := wholeLines(path); err != nil {
+		f.err = fmt.Errorf("replay: %s: %w; record it again", path, err)
+		return f
+	}
 	session, n := "", 0
 	for record, err := range durable.ReadJournal(path) {
 		n++
@@ -199,6 +203,32 @@ func (p *Player) file(name string) *playedFile {
 		}
 	}
 	return f
+}
+
+// wholeLines refuses a file that does not end with the end of a line. A journal
+// may, where its program was killed; a cassette is kept whole or not at all, so
+// that a half line is damage.
+func wholeLines(path string) error {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing of that session was recorded
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || info.Size() == 0 {
+		return err
+	}
+	last := make([]byte, 1)
+	if _, err := file.ReadAt(last, info.Size()-1); err != nil {
+		return err
+	}
+	if last[0] != '\n' {
+		return errors.New("its last line is cut off")
+	}
+	return nil
 }
 
 // line takes a line of a file. The first sets the session that the exchanges
