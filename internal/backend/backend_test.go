@@ -195,6 +195,10 @@ func TestCheck(t *testing.T) {
 		"effort of a Claude that takes none": {
 			"model: {provider: anthropic, name: claude-sonnet-4-5}\nclaude: {effort: low}\n", []string{"warning claude.effort no_effect"},
 		},
+		"a temperature beside thinking": {
+			"model: {provider: anthropic, name: claude-sonnet-4-5, temperature: 0.2, top_p: 0.9}\nclaude: {extended_thinking: {enabled: true}}\n",
+			[]string{"warning model.temperature no_effect", "warning model.top_p no_effect"},
+		},
 		"thinking with Ollama": {
 			"model: {provider: ollama, name: x}\nclaude: {extended_thinking: {enabled: true}}\n", []string{"warning claude.extended_thinking no_effect"},
 		},

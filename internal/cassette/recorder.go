@@ -58,6 +58,10 @@ func Record(dir string, about About, r *secret.Redactor) (*Recorder, error) {
 	}, nil
 }
 
+// ErrOccupied says that a folder that was named for a recording holds something
+// else.
+var ErrOccupied = errors.New("it holds files and no cassette that this build knows; name a folder that is empty or does not exist")
+
 // prepare makes the folder, and refuses one whose content is somebody else's.
 func prepare(dir string) (made bool, err error) {
 	entries, err := os.ReadDir(dir)
@@ -70,7 +74,7 @@ func prepare(dir string) (made bool, err error) {
 		return false, nil
 	}
 	if _, err := readIndex(dir); err != nil {
-		return false, fmt.Errorf("it holds files and no cassette that this build knows; name a folder that is empty or does not exist")
+		return false, ErrOccupied
 	}
 	return false, nil
 }

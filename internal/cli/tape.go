@@ -60,6 +60,9 @@ func (a *app) openTape(loaded *config.Agent, o tapeOptions) (*tape, error) {
 			err = fits(t.player, loaded, o)
 		}
 	}
+	if errors.Is(err, cassette.ErrOccupied) {
+		return nil, &usageError{err}
+	}
 	if err != nil {
 		return nil, err
 	}

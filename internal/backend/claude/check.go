@@ -34,6 +34,13 @@ func Check(a *config.Agent) []config.Problem {
 		if !llm.HeedsEffort(a.Model) {
 			c.idle("effort", a.Model.Name+" takes none")
 		}
+		if t := s.ExtendedThinking; t != nil && t.Enabled {
+			for _, key := range []string{"temperature", "top_p"} {
+				if a.Model.Wrote(key) {
+					c.add(config.SeverityWarning, a.Model.Block, key, config.CodeNoEffect, "has no effect: Claude takes none while claude.extended_thinking is on", "")
+				}
+			}
+		}
 	case config.ProviderOllama:
 		if t := s.ExtendedThinking; t != nil && t.Enabled {
 			c.add(config.SeverityWarning, s.Block, "extended_thinking", config.CodeNoEffect, "has no effect: ollama knows no bound for thinking", "use effort")
