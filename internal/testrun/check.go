@@ -6,7 +6,8 @@ import (
 )
 
 // Check finds what the test cases ask for and a run cannot do: matchers that
-// cannot be compiled are errors; schemas that cannot be checked whole, and files of a kind that this build cannot read are
+// cannot be compiled are errors; schemas that cannot be checked whole, and files
+// of a kind that this build cannot read, are
 // warnings, since they stop nobody from using the agent.
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem

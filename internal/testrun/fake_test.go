@@ -75,6 +75,7 @@ type session struct {
 	id      string
 	turns   int
 	heard   []string
+	parts   []agent.Part // of the last message
 }
 
 func (s *session) ID() string { return s.id }
@@ -83,6 +84,7 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 	return func(yield func(agent.Event, error) bool) {
 		s.turns++
 		s.heard = append(s.heard, m.Text())
+		s.parts = m.Parts
 		stamp := agent.NewStamper(time.Now, s.turns)
 		events, err := s.fake.turn(ctx, s, s.turns, m.Text())
 		for _, e := range events {

@@ -595,7 +595,10 @@ func TestFiles(t *testing.T) {
 		{"binary", []config.FileInput{file("binary.txt", "text")}, "is not UTF-8 text"},
 		{"not UTF-8", []config.FileInput{file("latin.txt", "text")}, "save it as UTF-8"},
 		{"too large", []config.FileInput{file("large.txt", "text")}, "larger than 10 MiB"},
-		{"pdf", []config.FileInput{file("a.pdf", "pdf")}, "this build cannot read pdf files (a.pdf)"},
+		{"no image", []config.FileInput{file("notes.md", "image")}, "notes.md is not an image; give a PNG"},
+		{"no PDF", []config.FileInput{file("notes.md", "pdf")}, "notes.md is not a PDF"},
+		{"pages of a PDF", []config.FileInput{{Path: new("notes.md"), Type: "pdf", Pages: config.Pages{{First: 1, Last: 2}}}}, "leave pages out"},
+		{"word", []config.FileInput{file("a.docx", "word")}, "this build cannot read word files (a.docx)"},
 		{"url", []config.FileInput{{URL: new("https://example.com/x"), Type: "text"}}, "cannot fetch a file by its url"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -622,15 +625,46 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+func TestImagesAndPDFsAreShownToTheModel(t *testing.T) {
+	t.Chdir(t.TempDir())
+	picture, paper := "\x89PNG\r\n\x1a\n1", "%PDF-1.7\n"
+	for name, content := range map[string]string{"a.png": picture, "b.pdf": paper, "c.txt": "words"} {
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tc := ask("What is this?", "")
+	tc.Files = []config.FileInput{
+		{Path: new("a.png"), Type: "image"}, {Path: new("b.pdf"), Type: "pdf"}, {Path: new("c.txt"), Type: "text"},
+	}
+	var got []agent.Part
+	b := &fake{turn: func(_ context.Context, s *session, _ int, _ string) ([]agent.Event, error) {
+		got = s.parts
+		return reply("y"), nil
+	}}
+	_, rec := run(t, suite(nil, tc), b)
+	want := []agent.Part{
+		{Kind: agent.PartImage, Name: "a.png", MIME: "image/png", Data: []byte(picture)},
+		{Kind: agent.PartDocument, Name: "b.pdf", MIME: "application/pdf", Data: []byte(paper)},
+		{Kind: agent.PartText, Text: "File: c.txt\nwords\n\nWhat is this?"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the agent was shown %+v, want %+v", got, want)
+	}
+	if c := rec.only(t); c.Turns[0].Files[0].Size != int64(len(picture)) || c.Turns[0].Input != "What is this?" {
+		t.Errorf("the result holds %+v", c.Turns[0])
+	}
+}
+
 func TestCheckFindsWhatARunCannotDo(t *testing.T) {
 	a := suite(nil, config.TestCase{Turns: []config.Turn{{
 		Input:         "x",
 		ExpectedTools: []config.ExpectedTool{{Name: "kb", Args: map[string]any{"q": map[string]any{"regex": "("}}}},
-		Files:         []config.FileInput{{Path: new("a.pdf"), Type: "pdf"}, {Path: new("a.txt"), Type: "text"}},
+		Files:         []config.FileInput{{Path: new("a.docx"), Type: "word"}, {Path: new("a.txt"), Type: "text"}, {Path: new("a.pdf"), Type: "pdf"}},
 	}}})
 	problems := testrun.Check(a)
 	if len(problems) != 2 || problems[0].Severity != config.SeverityError || problems[1].Severity != config.SeverityWarning ||
-		!strings.Contains(problems[0].Text, "argument q") || !strings.Contains(problems[1].Text, "pdf") {
+		!strings.Contains(problems[0].Text, "argument q") || !strings.Contains(problems[1].Text, "word") {
 		t.Errorf("got %v", problems)
 	}
 }
