@@ -152,7 +152,6 @@ func isReference(v any) (id string, ok bool) {
 // pack replaces the long values of a request, and the long elements of its
 // lists, by references. define is told of each.
 func pack(request map[string]any, define func(id string, text []byte) error) (map[string]any, error) {
-	packed := make(map[string]any, len(request))
 	one := func(v any) (any, error) {
 		text, err := encode(v)
 		if err != nil {
@@ -164,30 +163,11 @@ func pack(request map[string]any, define func(id string, text []byte) error) (ma
 		id := idOf(text)
 		return map[string]any{reference: id}, define(id, text)
 	}
-	for name, v := range request {
-		list, ok := v.([]any)
-		if !ok {
-			var err error
-			if packed[name], err = one(v); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		items := make([]any, len(list))
-		for i := range list {
-			var err error
-			if items[i], err = one(list[i]); err != nil {
-				return nil, err
-			}
-		}
-		packed[name] = items
-	}
-	return packed, nil
+	return mapValues(request, one)
 }
 
 // unpack puts the values in the place of their references.
 func unpack(packed map[string]any, values map[string]any) (map[string]any, error) {
-	request := make(map[string]any, len(packed))
 	one := func(v any) (any, error) {
 		id, ok := isReference(v)
 		if !ok {
@@ -199,11 +179,18 @@ func unpack(packed map[string]any, values map[string]any) (map[string]any, error
 		}
 		return value, nil
 	}
-	for name, v := range packed {
+	return mapValues(packed, one)
+}
+
+// mapValues returns a request with each value, and each element of its lists,
+// replaced by what one makes of it.
+func mapValues(request map[string]any, one func(any) (any, error)) (map[string]any, error) {
+	out := make(map[string]any, len(request))
+	for name, v := range request {
 		list, ok := v.([]any)
 		if !ok {
 			var err error
-			if request[name], err = one(v); err != nil {
+			if out[name], err = one(v); err != nil {
 				return nil, err
 			}
 			continue
@@ -215,7 +202,7 @@ func unpack(packed map[string]any, values map[string]any) (map[string]any, error
 				return nil, err
 			}
 		}
-		request[name] = items
+		out[name] = items
 	}
-	return request, nil
+	return out, nil
 }

@@ -137,20 +137,7 @@ type anthropicTool struct {
 
 // Stream implements Model.
 func (m *anthropicModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error] {
-	return func(yield func(Chunk, error) bool) {
-		r := newReply(yield)
-		body, err := m.request(req)
-		if err != nil {
-			r.fail(err)
-			return
-		}
-		resp, err := m.ask(ctx, body)
-		if err != nil {
-			r.end(ctx, err)
-			return
-		}
-		m.read(ctx, resp, r)
-	}
+	return exchange(ctx, m, req)
 }
 
 // ask sends a request to where the route wants it.

@@ -117,20 +117,12 @@ type geminiMemory struct {
 
 // Stream implements Model.
 func (m *geminiModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error] {
-	return func(yield func(Chunk, error) bool) {
-		r := newReply(yield)
-		body, err := m.request(req)
-		if err != nil {
-			r.fail(err)
-			return
-		}
-		resp, err := m.events(ctx, m.path(), body)
-		if err != nil {
-			r.end(ctx, err)
-			return
-		}
-		m.read(ctx, resp, r)
-	}
+	return exchange(ctx, m, req)
+}
+
+// ask sends a request.
+func (m *geminiModel) ask(ctx context.Context, body geminiRequest) (*http.Response, error) {
+	return m.events(ctx, m.path(), body)
 }
 
 // path is where the route wants a request.

@@ -66,20 +66,12 @@ type ollamaCall struct {
 
 // Stream implements Model.
 func (m *ollamaModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error] {
-	return func(yield func(Chunk, error) bool) {
-		r := newReply(yield)
-		body, err := m.request(req)
-		if err != nil {
-			r.fail(err)
-			return
-		}
-		resp, err := m.post(ctx, "/api/chat", body)
-		if err != nil {
-			r.end(ctx, err)
-			return
-		}
-		m.read(ctx, resp, r)
-	}
+	return exchange(ctx, m, req)
+}
+
+// ask sends a request.
+func (m *ollamaModel) ask(ctx context.Context, body ollamaRequest) (*http.Response, error) {
+	return m.post(ctx, "/api/chat", body)
 }
 
 // request returns the body of a request.

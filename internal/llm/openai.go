@@ -153,20 +153,12 @@ func (u *chatUsage) usage() agent.Usage {
 
 // Stream implements Model.
 func (m *chatModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error] {
-	return func(yield func(Chunk, error) bool) {
-		r := newReply(yield)
-		body, err := m.request(req)
-		if err != nil {
-			r.fail(err)
-			return
-		}
-		resp, err := m.events(ctx, "/chat/completions", body)
-		if err != nil {
-			r.end(ctx, err)
-			return
-		}
-		m.read(ctx, resp, r)
-	}
+	return exchange(ctx, m, req)
+}
+
+// ask sends a request.
+func (m *chatModel) ask(ctx context.Context, body chatRequest) (*http.Response, error) {
+	return m.events(ctx, "/chat/completions", body)
 }
 
 // request returns the body of a request.

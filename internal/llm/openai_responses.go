@@ -76,20 +76,12 @@ type (
 
 // Stream implements Model.
 func (m *responsesModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error] {
-	return func(yield func(Chunk, error) bool) {
-		r := newReply(yield)
-		body, err := m.request(req)
-		if err != nil {
-			r.fail(err)
-			return
-		}
-		resp, err := m.events(ctx, "/responses", body)
-		if err != nil {
-			r.end(ctx, err)
-			return
-		}
-		m.read(ctx, resp, r)
-	}
+	return exchange(ctx, m, req)
+}
+
+// ask sends a request.
+func (m *responsesModel) ask(ctx context.Context, body responsesRequest) (*http.Response, error) {
+	return m.events(ctx, "/responses", body)
 }
 
 // request returns the body of a request.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"mime"
 	"net/http"
 	"strings"
@@ -151,5 +152,31 @@ func (r *reply) end(ctx context.Context, err error) {
 		r.fail(fmt.Errorf("read the response: %w", err))
 	default:
 		r.fail(err)
+	}
+}
+
+// api is one provider's way of making a call: B is the body of its requests.
+type api[B any] interface {
+	request(Request) (B, error)
+	ask(ctx context.Context, body B) (*http.Response, error)
+	// read hands what the response streams to r.
+	read(ctx context.Context, resp *http.Response, r *reply)
+}
+
+// exchange makes one call over an API.
+func exchange[B any](ctx context.Context, m api[B], req Request) iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) {
+		r := newReply(yield)
+		body, err := m.request(req)
+		if err != nil {
+			r.fail(err)
+			return
+		}
+		resp, err := m.ask(ctx, body)
+		if err != nil {
+			r.end(ctx, err)
+			return
+		}
+		m.read(ctx, resp, r)
 	}
 }
