@@ -55,11 +55,11 @@ go build -o "$cache/checker" ./bench/peers/ollama
 cat >"$cache/Tiny" <<'MODEL'
 FROM ./tiny.gguf
 TEMPLATE """{{- range .Messages }}{{ .Role }}: {{ .Content }}{{ if .ToolCalls }}{{ range .ToolCalls }}{"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}{{ end }}{{ end }}
-{{ end }}{{ $last := (index .Messages (slice .Messages 1 | len)) }}{{ if eq $last.Role "tool" }}<|final|>{{ else if .Tools }}<|tool|>{{ else }}<|say|>{{ end }}"""
+{{ end }}{{ $last := (index .Messages (slice .Messages 1 | len)) }}{{ if eq $last.Role "tool" }}<|final|>{{ else if .Tools }}<|tool|>{{ else if eq $last.Content "go on and on" }}<|on|>{{ else }}<|say|>{{ end }}"""
 PARAMETER temperature 0
 PARAMETER num_ctx 2048
 MODEL
-printf 'FROM ./noise.gguf\nPARAMETER num_ctx 2048\n' >"$cache/Noise"
+printf 'FROM ./noise.gguf\nPARAMETER num_ctx 2048\nPARAMETER seed 1\n' >"$cache/Noise"
 
 host=127.0.0.1:${OLLAMA_PORT:-18434}
 export OLLAMA_HOST="$host" OLLAMA_MODELS="$cache/models" HOME="$cache/home" OLLAMA_NO_CLOUD=1

@@ -455,16 +455,21 @@ func TestACallThatStallsEndsWithItsContext(t *testing.T) {
 				t.Errorf("%s: a deadline gave %v", name, err)
 			}
 		}
-		m, _ := a.start(t, llmtest.Options{}, does(text("partial"), script.Step{Block: true}))
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		var last error
-		for _, err := range m.Stream(ctx, asked("hi")) {
-			last = err
+		for name, steps := range map[string][]script.Step{
+			"that stalls":           {text("partial"), {Block: true}},
+			"that has come already": {text("partial")},
+		} {
+			m, _ := a.start(t, llmtest.Options{}, does(steps...))
+			ctx, cancel := context.WithCancel(t.Context())
+			var last error
+			for _, err := range m.Stream(ctx, asked("hi")) {
+				last = err
+				cancel()
+			}
 			cancel()
-		}
-		if last != context.Canceled { // itself
-			t.Errorf("a cancelled call gave %v", last)
+			if last != context.Canceled { // itself
+				t.Errorf("a cancelled call %s gave %v", name, last)
+			}
 		}
 	})
 }

@@ -72,7 +72,7 @@ func (m *offlineModel) player(session string) *script.Player {
 func (m *offlineModel) Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		turn := lastTurn(req.Messages)
-		r := &response{reply: newReply(yield), ctx: ctx, finish: script.FinishStop}
+		r := &response{reply: newReply(ctx, yield), finish: script.FinishStop}
 		steps, scripted := m.player(req.Session).Next(turn.situation())
 		if scripted {
 			for _, s := range steps {
@@ -145,7 +145,6 @@ func (t turnSoFar) input(req Request) offline.Input {
 // response is one response of the offline model.
 type response struct {
 	*reply
-	ctx    context.Context
 	usage  *agent.Usage
 	finish string
 }
@@ -215,15 +214,6 @@ func (r *response) answer(out offline.Output, m *offlineModel) bool {
 	return true
 }
 
-// say streams one delta. It returns false when the reader left or the call was
-// cancelled.
-func (r *response) say(kind agent.PartKind, text string) bool {
-	if err := r.ctx.Err(); err != nil {
-		return r.fail(err)
-	}
-	return r.reply.say(kind, text)
-}
-
 func (r *response) wait(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -237,10 +227,6 @@ func (r *response) wait(d time.Duration) bool {
 
 // done ends the call.
 func (r *response) done(req Request) {
-	if err := r.ctx.Err(); err != nil {
-		r.fail(err)
-		return
-	}
 	r.endPart()
 	if r.usage == nil {
 		u := agent.Usage{Prompt: countPrompt(req), Completion: countMessage(r.message)}

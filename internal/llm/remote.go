@@ -166,7 +166,7 @@ type api[B any] interface {
 // exchange makes one call over an API.
 func exchange[B any](ctx context.Context, m api[B], req Request) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
-		r := newReply(yield)
+		r := newReply(ctx, yield)
 		body, err := m.request(req)
 		if err != nil {
 			r.fail(err)

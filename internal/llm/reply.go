@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -8,22 +9,27 @@ import (
 )
 
 // reply builds a response while it is streamed: it hands on each delta and adds
-// it to the message.
+// it to the message. Once its context is done nothing more of the response is
+// handed on, even what has already arrived: the call ends in the context's error.
 type reply struct {
+	ctx     context.Context
 	yield   func(Chunk, error) bool
 	message Message
 	kind    agent.PartKind  // of the part under way
 	words   strings.Builder // its text so far
 }
 
-func newReply(yield func(Chunk, error) bool) *reply {
-	return &reply{yield: yield, message: Message{Role: RoleAssistant}}
+func newReply(ctx context.Context, yield func(Chunk, error) bool) *reply {
+	return &reply{ctx: ctx, yield: yield, message: Message{Role: RoleAssistant}}
 }
 
 // say streams a delta. It returns false when the reader left.
 func (r *reply) say(kind agent.PartKind, text string) bool {
 	if text == "" {
 		return true
+	}
+	if err := r.ctx.Err(); err != nil {
+		return r.fail(err)
 	}
 	var chunk Chunk = Text(text)
 	if kind == agent.PartThinking {
@@ -78,6 +84,10 @@ func (r *reply) fail(err error) bool {
 
 // done ends the call.
 func (r *reply) done(d Done) {
+	if err := r.ctx.Err(); err != nil {
+		r.fail(err)
+		return
+	}
 	r.endPart()
 	d.Message = r.message
 	r.yield(d, nil)

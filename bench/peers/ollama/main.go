@@ -68,7 +68,7 @@ func run(ctx context.Context, base string) (failed bool) {
 		report(p.name, "a tool", tool(ctx, p.model(base, "tiny")))
 		report(p.name, "a bound", p.bound(ctx, p.model(base, "tiny")))
 		report(p.name, "a model there is not", unknown(ctx, p.model(base, "absent")))
-		report(p.name, "cancelling", cancelled(ctx, p.model(base, "noise")))
+		report(p.name, "cancelling", cancelled(ctx, p.model(base, "tiny")))
 		if p.native {
 			report(p.name, "a prompt that is too long", overflow(ctx, p.model(base, "tiny")))
 			report(p.name, "a schema", schema(ctx, p.model(base, "noise")))

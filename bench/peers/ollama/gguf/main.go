@@ -19,14 +19,17 @@ import (
 )
 
 // replies are what the model says after a prompt that ends in a key, one token
-// a piece. No piece may occur twice.
+// a piece. No piece may occur twice. One that is endless begins again where it
+// ends.
 var replies = []struct {
-	key    string
-	pieces []string
+	key     string
+	pieces  []string
+	endless bool
 }{
-	{"<|say|>", []string{"Hello", " from", " a", " tiny", " scripted", " model", "."}},
-	{"<|tool|>", []string{`{"name":`, ` "lookup",`, ` "arguments":`, ` {"q":`, ` "x"}}`}},
-	{"<|final|>", []string{"The", " tool", " answered", " and", " I", " am", " done", "!"}},
+	{key: "<|say|>", pieces: []string{"Hello", " from", " a", " tiny", " scripted", " model", "."}},
+	{key: "<|tool|>", pieces: []string{`{"name":`, ` "lookup",`, ` "arguments":`, ` {"q":`, ` "x"}}`}},
+	{key: "<|final|>", pieces: []string{"The", " tool", " answered", " and", " I", " am", " done", "!"}},
+	{key: "<|on|>", pieces: []string{" over", " hills", " far", " away", ","}, endless: true},
 }
 
 // Kinds of token, and of value, as GGUF numbers them.
@@ -73,12 +76,16 @@ func newVocabulary() *vocabulary {
 	}
 	for _, r := range replies {
 		last := v.add(r.key, tokenUser, 0)
+		first := len(v.tokens)
 		for i, piece := range r.pieces {
 			token := v.add(strings.ReplaceAll(piece, " ", "\u2581"), tokenNormal, -1000-float32(i))
 			v.next[last] = token
 			last = token
 		}
 		v.next[last] = v.eos
+		if r.endless {
+			v.next[last] = first
+		}
 	}
 	for len(v.tokens)%32 != 0 {
 		v.add(fmt.Sprintf("<|unused%d|>", len(v.tokens)), tokenUnused, 0)
