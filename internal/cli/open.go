@@ -92,10 +92,15 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 			err = errors.Join(err, o.Close())
 		}
 	}()
+	models, err := a.models(o, opts)
+	if err != nil {
+		return nil, err
+	}
 	progress := &indexProgress{w: a.Stderr, terminal: a.StderrTerminal && a.escapes(), quiet: a.quiet}
 	o.set, err = tool.Open(ctx, a.env, loaded, tool.Options{
 		Getenv:      a.variable,
 		HTTP:        o.http,
+		Models:      models,
 		ForceIngest: opts.forceIngest,
 		Progress:    progress.report,
 		Notice:      progress.say,
@@ -108,10 +113,6 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the tools of %s: %w", loaded.File, err)
-	}
-	models, err := a.models(o, opts)
-	if err != nil {
-		return nil, err
 	}
 	if o.backend, err = backend.Open(ctx, o.env, loaded, o.set, models, backend.Options{
 		HTTP: o.http, Recorder: o.tape.recorder, Player: o.tape.player,

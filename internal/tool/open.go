@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -13,7 +12,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
-	"github.com/holodeck-go/holodeck/internal/knowledge"
+	"github.com/holodeck-go/holodeck/internal/llm"
 )
 
 // Options says how tools are opened. Its functions may be called from several
@@ -24,6 +23,8 @@ type Options struct {
 	Getenv func(name string) string
 	// HTTP makes the requests of the embedder; nil is http.DefaultClient.
 	HTTP *http.Client
+	// Models hands out the models that tools ask; nil where no tool asks one.
+	Models *llm.Models
 	// ForceIngest indexes the sources of search tools anew.
 	ForceIngest bool
 	// Progress, if set, is told how many files of a tool are indexed.
@@ -54,27 +55,27 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 			return nil, &agent.ToolError{Tool: b.Name, Err: fmt.Errorf("%s: this build runs no tools of type %s yet; use --offline to leave it out", b.Pos(), b.Type)}
 		}
 	}
-	var embedder embed.Embedder
+	o := &opener{env: env, agent: a, opts: opts}
 	if slices.ContainsFunc(a.Tools, config.IsRetrieval) {
 		var err error
-		if embedder, err = openEmbedder(ctx, env, a, opts.HTTP); err != nil {
+		if o.embedder, err = openEmbedder(ctx, env, a, opts.HTTP); err != nil {
 			return nil, err
 		}
 	}
-	opened, err := openAll(ctx, a.Tools, func(ctx context.Context, t config.Tool) (openTool, error) {
-		return knowledge.Open(ctx, env, a, t, embedder, knowledge.Options{
-			Getenv: opts.Getenv, ForceIngest: opts.ForceIngest, Progress: opts.Progress, Notice: opts.Notice,
-		})
-	})
+	opened, err := openAll(ctx, a.Tools, o.open)
 	if err != nil {
 		return nil, err
 	}
 	s := newSet(env, a)
 	s.recorder = opts.Recorder
-	members := make([]member, len(opened))
-	for i, t := range opened {
-		members[i] = memberOf(a.Tools[i], t)
-		s.closers = append(s.closers, t)
+	var members []member
+	for i, entry := range opened {
+		for _, t := range entry.tools {
+			members = append(members, memberOf(a.Tools[i], t))
+		}
+		if entry.closer != nil {
+			s.closers = append(s.closers, entry.closer)
+		}
 	}
 	if err := s.add(members); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -95,23 +96,17 @@ func openEmbedder(ctx context.Context, env agent.Env, a *config.Agent, client *h
 	return embedder, nil
 }
 
-// openTool is a tool that Open opened, and closes.
-type openTool interface {
-	agent.Tool
-	io.Closer
-}
-
-// openAll opens tools side by side, in their order. The first failure cancels
-// the rest.
-func openAll(ctx context.Context, tools []config.Tool, open func(context.Context, config.Tool) (openTool, error)) ([]openTool, error) {
+// openAll opens the entries of an agent file side by side, in their order. The
+// first failure cancels the rest.
+func openAll(ctx context.Context, tools []config.Tool, open func(context.Context, config.Tool) (opened, error)) ([]opened, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	opened := make([]openTool, len(tools))
+	entries := make([]opened, len(tools))
 	failed := make([]error, len(tools))
 	var wg sync.WaitGroup
 	for i, t := range tools {
 		wg.Go(func() {
-			if opened[i], failed[i] = open(ctx, t); failed[i] != nil {
+			if entries[i], failed[i] = open(ctx, t); failed[i] != nil {
 				cancel()
 			}
 		})
@@ -119,11 +114,11 @@ func openAll(ctx context.Context, tools []config.Tool, open func(context.Context
 	wg.Wait()
 	err := firstCause(failed)
 	if err == nil {
-		return opened, nil
+		return entries, nil
 	}
-	for i, t := range opened {
-		if failed[i] == nil {
-			err = errors.Join(err, t.Close())
+	for i, entry := range entries {
+		if failed[i] == nil && entry.closer != nil {
+			err = errors.Join(err, entry.closer.Close())
 		}
 	}
 	return nil, err

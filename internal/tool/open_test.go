@@ -110,11 +110,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// closing is a tool that counts its closings.
-type closing struct {
-	answering
-	closed *atomic.Int32
-}
+// closing counts its closings.
+type closing struct{ closed *atomic.Int32 }
 
 func (c closing) Close() error { c.closed.Add(1); return nil }
 
@@ -123,22 +120,22 @@ func TestOneToolThatFailsEndsTheOpeningOfAll(t *testing.T) {
 	broken := errors.New("the source is gone")
 	var closed atomic.Int32
 	ready := make(chan struct{})
-	opened, err := openAll(t.Context(), append(tools, tools[0]), func(ctx context.Context, c config.Tool) (openTool, error) {
+	entries, err := openAll(t.Context(), append(tools, tools[0]), func(ctx context.Context, c config.Tool) (opened, error) {
 		switch {
 		case c == tools[1]:
 			<-ready
-			return nil, broken
+			return opened{}, broken
 		default:
 			select {
 			case ready <- struct{}{}: // this one opens, and then the second fails
-				return closing{closed: &closed}, nil
+				return opened{closer: closing{&closed}}, nil
 			case <-ctx.Done(): // and this one is cancelled
-				return nil, ctx.Err()
+				return opened{}, ctx.Err()
 			}
 		}
 	})
-	if opened != nil || !errors.Is(err, broken) || errors.Is(err, context.Canceled) {
-		t.Errorf("openAll = %v, %v", opened, err)
+	if entries != nil || !errors.Is(err, broken) || errors.Is(err, context.Canceled) {
+		t.Errorf("openAll = %v, %v", entries, err)
 	}
 	if closed.Load() != 1 {
 		t.Errorf("%d tools were closed", closed.Load())

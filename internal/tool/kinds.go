@@ -1,0 +1,47 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/embed"
+	"github.com/holodeck-go/holodeck/internal/knowledge"
+)
+
+// opener opens the entries of an agent file's tools list. Its fields are what
+// the kinds of tool need between them.
+type opener struct {
+	env      agent.Env
+	agent    *config.Agent
+	opts     Options
+	embedder embed.Embedder // nil without a search tool
+}
+
+// opened is what one entry of the list became: an MCP server is many tools.
+type opened struct {
+	tools  []agent.Tool
+	closer io.Closer // nil when there is nothing to close
+}
+
+// open opens one entry. Several are opened at once.
+func (o *opener) open(ctx context.Context, t config.Tool) (opened, error) {
+	switch t := t.(type) {
+	case *config.VectorstoreTool, *config.HierarchicalDocumentTool:
+		return o.search(ctx, t)
+	}
+	return opened{}, fmt.Errorf("there is no opener for tools of type %s", t.Base().Type) // canRun has refused it
+}
+
+// search opens a tool that searches documents.
+func (o *opener) search(ctx context.Context, t config.Tool) (opened, error) {
+	s, err := knowledge.Open(ctx, o.env, o.agent, t, o.embedder, knowledge.Options{
+		Getenv: o.opts.Getenv, ForceIngest: o.opts.ForceIngest, Progress: o.opts.Progress, Notice: o.opts.Notice,
+	})
+	if err != nil {
+		return opened{}, err
+	}
+	return opened{tools: []agent.Tool{s}, closer: s}, nil
+}
