@@ -144,6 +144,22 @@ func TestOfflineChangesNothingThatIsOffline(t *testing.T) {
 	}
 }
 
+func TestABrokenEnvFileMattersOnlyToItsServer(t *testing.T) {
+	dir := folder(t, map[string]string{"server.env": "A='b\n", "agent.yaml": `name: a
+model: {provider: offline, name: m}
+instructions: {inline: Help.}
+tools: [{type: mcp, name: s, description: d, command: npx, env_file: server.env}]
+`})
+	for _, tt := range []struct {
+		opts check.Options
+		bad  bool
+	}{{check.Options{}, true}, {check.Options{Offline: true}, false}, {check.Options{Replay: true}, false}} {
+		if _, problems := check.Load(dir, tt.opts); config.HasErrors(problems) != tt.bad {
+			t.Errorf("%+v: %v", tt.opts, problems)
+		}
+	}
+}
+
 func TestOfflineSaysWhichRuntimeTheLoopStandsInFor(t *testing.T) {
 	for name, tt := range map[string]struct{ file, need string }{
 		"claude, by its provider": {"model: {provider: anthropic, name: m}", "Claude Code"},

@@ -57,10 +57,10 @@ func takeOffline(agent *config.Agent) (excused []string) {
 }
 
 // excuse removes the problems of missing variables below the excused paths,
-// and of missing files that only what was left out would have read.
+// and of files of variables that only what was left out would have read.
 func excuse(problems []config.Problem, excused []string) []config.Problem {
 	return slices.DeleteFunc(problems, func(p config.Problem) bool {
-		if p.Code != config.CodeVariable && (p.Code != config.CodeReference || !strings.HasSuffix(p.Path, ".env_file")) {
+		if p.Code != config.CodeVariable && !strings.HasSuffix(p.Path, ".env_file") {
 			return false
 		}
 		return slices.ContainsFunc(excused, func(path string) bool { return below(p.Path, path) })

@@ -22,7 +22,7 @@ func excuseReplay(problems []config.Problem) []config.Problem {
 		case config.CodeReference:
 			return below(p.Path, "tools")
 		}
-		return false
+		return strings.HasSuffix(p.Path, ".env_file")
 	})
 }
 

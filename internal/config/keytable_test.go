@@ -53,7 +53,8 @@ var samples = map[string]any{
 	"HierarchicalDocumentToolConfig.database":  map[string]any{"provider": "qdrant"},
 	"HierarchicalDocumentToolConfig.source":    "docs",
 	"Instructions.file":                        "file.txt",
-	"MCPTool.env_file":                         "file.txt",
+	"MCPTool.encoding":                         "utf-8",
+	"MCPTool.env_file":                         "server.env",
 	"MCPTool.url":                              "https://example.com/mcp",
 	"NumericAxis.range":                        []any{1, 2},
 	"OTLPExporterConfig.compression":           "gzip",
@@ -367,7 +368,7 @@ var different = map[string]string{
 func keyTableDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"file.txt": "Some text.\n", "docs/a.md": "A document.\n", "cases.yaml": "[]\n"} {
+	for name, text := range map[string]string{"file.txt": "Some text.\n", "docs/a.md": "A document.\n", "cases.yaml": "[]\n", "server.env": "A=b\n"} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)

@@ -442,6 +442,7 @@ func (l *loader) finish(a *Agent) {
 	for _, tool := range a.Tools {
 		if t, ok := tool.(*MCPTool); ok {
 			t.ToolBase.Timeout = float64(t.RequestTimeout)
+			l.envFile(t)
 		}
 	}
 	l.prompt(a)

@@ -152,66 +152,6 @@ func (c *checker) hierarchical(t *HierarchicalDocumentTool) {
 	}
 }
 
-// The keys that only one family of MCP transports uses.
-var (
-	stdioKeys = [...]string{"command", "args", "env", "env_file", "encoding"}
-	urlKeys   = [...]string{"url", "headers", "timeout", "sse_read_timeout", "terminate_on_close"}
-)
-
-// mcp checks an MCP tool.
-func (c *checker) mcp(t *MCPTool) {
-	switch {
-	case t.Transport == "":
-		return
-	case t.Transport == "stdio":
-		if !t.Wrote("command") {
-			c.fail(t.Block, "command", CodeMissing, "is required for stdio transport", "one of npx, node, uvx, docker; or set transport and url")
-		}
-		c.idle(t.Block, "it is not for the stdio transport", urlKeys[:]...)
-	default:
-		if !t.Wrote("url") {
-			c.fail(t.Block, "url", CodeMissing, fmt.Sprintf("is required for %s transport", t.Transport), "")
-		} else if t.URL != nil && t.known("url") {
-			c.mcpURL(t)
-		}
-		c.idle(t.Block, fmt.Sprintf("it is not for the %s transport", t.Transport), stdioKeys[:]...)
-	}
-	if t.EnvFile != nil {
-		c.file(t.Block, "env_file", *t.EnvFile)
-	}
-	if allowed, ok := t.Config["allowed_tools"]; ok {
-		list, isList := allowed.([]any)
-		if !isList || slices.ContainsFunc(list, func(v any) bool { _, ok := v.(string); return !ok }) {
-			c.fail(t.Block, "config", CodeType, "allowed_tools must be a list of tool names", "")
-		}
-	}
-}
-
-// mcpURL checks that the URL of an MCP server fits its transport. Only this
-// machine may be spoken to without TLS over HTTP.
-func (c *checker) mcpURL(t *MCPTool) {
-	scheme, host := splitURL(*t.URL)
-	if host == "" {
-		c.fail(t.Block, "url", CodeValue, "is not a URL", "such as https://example.com/mcp")
-		return
-	}
-	if t.Transport == "websocket" {
-		if scheme != "ws" && scheme != "wss" {
-			c.fail(t.Block, "url", CodeConflict, fmt.Sprintf("scheme %s does not fit the websocket transport", scheme), "use wss:// or ws://, or another transport")
-		}
-		return
-	}
-	switch scheme {
-	case "https":
-	case "http":
-		if !isLoopback(host) {
-			c.fail(t.Block, "url", CodeValue, fmt.Sprintf("host %s is not this machine, and http is for localhost only", host), "use https://")
-		}
-	default:
-		c.fail(t.Block, "url", CodeConflict, fmt.Sprintf("scheme %s does not fit the %s transport", scheme, t.Transport), "use https://, or http:// for localhost")
-	}
-}
-
 // promptTool checks a prompt tool.
 func (c *checker) promptTool(t *PromptTool) {
 	c.exactlyOne(t.Block, "template", "file")

@@ -168,40 +168,6 @@ type FunctionTool struct {
 	Parameters map[string]map[string]any `key:"parameters" doc:"JSON Schema of each parameter; absent, the type hints decide."`
 }
 
-// MCPTool is an MCP server whose tools the model may call.
-type MCPTool struct {
-	ToolBase
-	Transport        MCPTransport             `key:"transport" default:"stdio" doc:"How the server is reached."`
-	Command          *MCPCommand              `key:"command" doc:"Program that starts a stdio server."`
-	Args             []string                 `key:"args" doc:"Its arguments; ./ and ../ are relative to the agent file."`
-	Env              map[string]secret.String `key:"env" doc:"Its environment."`
-	EnvFile          *string                  `key:"env_file" doc:"A .env file for it, relative to the agent file."`
-	Encoding         *string                  `key:"encoding" doc:"Text encoding of a stdio server."`
-	URL              *string                  `key:"url" doc:"Address of an sse, websocket or http server."`
-	Headers          map[string]secret.String `key:"headers" doc:"HTTP headers."`
-	ConnectTimeout   *float64                 `key:"timeout" doc:"Seconds to connect."`
-	SSEReadTimeout   *float64                 `key:"sse_read_timeout" doc:"Seconds without an event before an sse stream is given up."`
-	TerminateOnClose *bool                    `key:"terminate_on_close" doc:"Whether an http session is ended on close."`
-	Config           map[string]any           `key:"config" doc:"Passed to the server; allowed_tools filters its tools."`
-	LoadTools        bool                     `key:"load_tools" default:"true" doc:"Whether the server's tools are offered."`
-	LoadPrompts      bool                     `key:"load_prompts" default:"true" doc:"Whether its prompts are offered as tools."`
-	RequestTimeout   int                      `key:"request_timeout" default:"60" rule:"gt=0" doc:"Seconds one request may take."`
-	IsRetrieval      bool                     `key:"is_retrieval" default:"false" doc:"Whether results are passages for retrieval metrics."`
-	RegistryName     *string                  `key:"registry_name" doc:"Its name in the MCP registry."`
-}
-
-// MCPTransport is how an MCP server is reached.
-type MCPTransport string
-
-// Values implements the enumeration.
-func (MCPTransport) Values() []string { return []string{"stdio", "sse", "websocket", "http"} }
-
-// MCPCommand is a program that may start an MCP server.
-type MCPCommand string
-
-// Values implements the enumeration.
-func (MCPCommand) Values() []string { return []string{"npx", "node", "uvx", "docker"} }
-
 // PromptTool asks a model with a template.
 type PromptTool struct {
 	ToolBase
