@@ -185,6 +185,10 @@ func (e ModelCall) withHeader(h Header) Event        { e.Head = h; return e }
 func (e Notice) withHeader(h Header) Event           { e.Head = h; return e }
 func (e TurnFinished) withHeader(h Header) Event     { e.Head = h; return e }
 
+// Under returns e as an event of the sub-agent that the call named parent
+// started, before it has the rest of its header.
+func Under(parent string, e Event) Event { return e.withHeader(Header{Parent: parent}) }
+
 // Stamper gives the events of one turn their headers. It belongs to the
 // goroutine that yields them.
 type Stamper struct {

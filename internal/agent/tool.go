@@ -23,6 +23,40 @@ type Tool interface {
 	Call(ctx context.Context, args json.RawMessage) (ToolResult, error)
 }
 
+// Delegate is a Tool that has models at work for it: one that it asks, or a child
+// agent. The dispatch chain calls Delegate in place of Call, which serves those
+// who have no turn to tell of it.
+type Delegate interface {
+	Tool
+	// Delegate is Call, on behalf of somebody.
+	Delegate(ctx context.Context, args json.RawMessage, b Behalf) (ToolResult, error)
+	// Basis is what results depend on beside the arguments, such as the template
+	// of a prompt: a value that encodes to JSON. A record of calls has it, so that
+	// a replay finds out when it has changed.
+	Basis() any
+}
+
+// Behalf says for which call of which turn a Delegate works, and within which
+// bounds.
+type Behalf struct {
+	CallID string
+	// Session names the work: the caller's session, a slash and what sets it apart
+	// from all else that is done on behalf of that session.
+	Session string
+	User    string
+	Mode    Mode
+	// Approver answers permissions of kind "ask"; nil means no.
+	Approver Approver
+	// Limits are what the caller's turn has left.
+	Limits Limits
+	// Emit tells the caller's turn of an event and waits until it has been taken.
+	// Parent is the CallID, or the call id of a sub-agent further down, which
+	// begins with CallID and a slash; so do the ids of calls that the event is
+	// about. The error says that nobody listens any more. Emit is never nil, and
+	// no event follows the return of Delegate.
+	Emit func(parent string, e Event) error
+}
+
 // Definition describes a tool.
 type Definition struct {
 	// Name is canonical: what events, reports, permissions and expected_tools see.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/cassette"
@@ -26,18 +27,25 @@ type described struct {
 type outcome struct {
 	Result *agent.ToolResult `json:"result,omitempty"`
 	Error  string            `json:"error,omitempty"`
+	// Events are what a tool that has models at work for it told of them.
+	Events []json.RawMessage `json:"events,omitempty"`
 	// TurnOver is set when the deadline of the turn passed during the call.
 	TurnOver *cassette.Deadline `json:"turn_over,omitempty"`
 }
 
 // cassette is the link that records calls, or plays them. It stands round
-// deadline and size limit: a passed deadline is part of the record.
-func (s *Set) cassette() Link {
+// deadline and size limit: a passed deadline is part of the record. A call of a
+// tool that has models at work for it is one exchange, with all that they did.
+func (s *Set) cassette(t agent.Tool) Link {
+	var basis []cassette.Field
+	if d, ok := t.(interface{ Basis() any }); ok {
+		basis = []cassette.Field{{Name: "basis", Value: d.Basis()}}
+	}
 	switch {
 	case s.player != nil:
-		return played(s.player)
+		return played(s.player, basis)
 	case s.recorder != nil:
-		return recorded(s.recorder)
+		return recorded(s.recorder, basis)
 	}
 	return passThrough
 }
@@ -48,37 +56,46 @@ func placeOf(c Call) cassette.Place {
 }
 
 // fieldsOf returns what of a call must be as it was recorded.
-func fieldsOf(c Call) []cassette.Field {
-	return []cassette.Field{{Name: "name", Value: c.Name}, {Name: "arguments", Value: c.Arguments}}
+func fieldsOf(c Call, basis []cassette.Field) []cassette.Field {
+	return append([]cassette.Field{{Name: "name", Value: c.Name}, {Name: "arguments", Value: c.Arguments}}, basis...)
 }
 
 // recorded records calls. One that was cancelled is not recorded, save by the
 // deadline of its turn: nothing follows from it.
-func recorded(r *cassette.Recorder) Link {
+func recorded(r *cassette.Recorder, basis []cassette.Field) Link {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
+			var told eventTape
+			if tell := c.Events; tell != nil {
+				c.Events = func(ctx context.Context, parent string, e agent.Event) error {
+					return errors.Join(tell(ctx, parent, e), told.add(parent, e))
+				}
+			}
 			result, err := next(ctx, c)
-			o := outcome{Result: &result}
+			o := outcome{Result: &result, Events: told.end()}
 			if err != nil {
-				o = outcome{Error: err.Error()}
+				o.Result, o.Error = nil, err.Error()
 			}
 			if ctx.Err() != nil {
 				if o.TurnOver = cassette.DeadlineOf(ctx); o.TurnOver == nil {
 					return result, err
 				}
 			}
-			r.Add(placeOf(c), fieldsOf(c), o)
+			r.Add(placeOf(c), fieldsOf(c, basis), o)
 			return result, err
 		}
 	}
 }
 
 // played plays calls from a record, and never runs the tool.
-func played(p *cassette.Player) Link {
+func played(p *cassette.Player, basis []cassette.Field) Link {
 	return func(Handler) Handler {
-		return func(_ context.Context, c Call) (agent.ToolResult, error) {
+		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
 			var o outcome
-			if err := p.Next(placeOf(c), fieldsOf(c), &o); err != nil {
+			if err := p.Next(placeOf(c), fieldsOf(c, basis), &o); err != nil {
+				return agent.ToolResult{}, err
+			}
+			if err := tellAgain(ctx, c, o.Events); err != nil {
 				return agent.ToolResult{}, err
 			}
 			if o.TurnOver != nil && c.EndTurn != nil {
@@ -90,6 +107,51 @@ func played(p *cassette.Player) Link {
 			return *o.Result, nil
 		}
 	}
+}
+
+// eventTape keeps the events of a call while it runs. The zero eventTape is
+// ready to use.
+type eventTape struct {
+	mu     sync.Mutex
+	events []json.RawMessage
+	ended  bool
+}
+
+// add keeps an event of the sub-agent that the call named parent started. What
+// comes after the end, from work that was left behind, is not kept.
+func (t *eventTape) add(parent string, e agent.Event) error {
+	data, err := agent.MarshalEvent(agent.Under(parent, e))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil && !t.ended {
+		t.events = append(t.events, data)
+	}
+	return err
+}
+
+// end returns what was kept.
+func (t *eventTape) end() []json.RawMessage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = true
+	return t.events
+}
+
+// tellAgain tells of the recorded events of a call.
+func tellAgain(ctx context.Context, c Call, events []json.RawMessage) error {
+	for _, data := range events {
+		e, err := agent.UnmarshalEvent(data)
+		if err != nil {
+			return fmt.Errorf("replay: an event of a call of %s: %w; record it again", c.Name, err)
+		}
+		if c.Events == nil {
+			continue
+		}
+		if err := c.Events(ctx, e.Header().Parent, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replay returns the set of an agent whose calls are played from a record. No

@@ -195,7 +195,7 @@ func TestATurnThatRanOutDuringACallDoesSoAgain(t *testing.T) {
 	}
 	var ended error
 	c := Call{Name: "slow", Arguments: json.RawMessage(`{}`), Session: "s", Turn: 1, Ordinal: 1, EndTurn: func(err error) { ended = err }}
-	if _, err := played(p)(nil)(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the turn ran out of time") {
+	if _, err := played(p, nil)(nil)(t.Context(), c); err == nil || !strings.Contains(err.Error(), "the turn ran out of time") {
 		t.Errorf("the call: %v", err)
 	}
 	if timeout, ok := errors.AsType[*agent.BackendTimeoutError](ended); !ok || timeout.What != "turn (limit 1s)" {

@@ -27,7 +27,7 @@ func (s *Set) chain(m member, r rule, arguments *schema.Schema) Handler {
 		passThrough, // after-hooks: outside redaction, so that no secret reaches them
 		redaction(s.redactor),
 		schemaCheck(arguments, s.redactor),
-		s.cassette(), // inside redaction: it masks what it writes itself
+		s.cassette(m.tool), // inside redaction: it masks what it writes itself
 		deadline(m.bound, s.running),
 		sizeLimit,
 	}
@@ -50,6 +50,24 @@ func call(t agent.Tool, log *slog.Logger) Handler {
 				result, err = agent.ToolResult{}, fmt.Errorf("the tool crashed: %v", p)
 			}
 		}()
+		if d, ok := t.(agent.Delegate); ok {
+			return d.Delegate(ctx, c.Arguments, behalfOf(ctx, c))
+		}
 		return t.Call(ctx, c.Arguments)
+	}
+}
+
+// behalfOf returns what a tool that has models at work for it knows of its call.
+// What it tells is heard until ctx, that of the call, has ended.
+func behalfOf(ctx context.Context, c Call) agent.Behalf {
+	emit := func(parent string, e agent.Event) error {
+		if err := ctx.Err(); err != nil || c.Events == nil {
+			return err
+		}
+		return c.Events(ctx, parent, e)
+	}
+	return agent.Behalf{
+		CallID: c.ID, Session: fmt.Sprintf("%s/%s %d.%d", c.Session, c.Name, c.Turn, c.Ordinal),
+		User: c.User, Mode: c.Mode, Approver: c.Approver, Limits: c.Limits, Emit: emit,
 	}
 }

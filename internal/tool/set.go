@@ -64,8 +64,19 @@ type Call struct {
 	// Ordinal count from 1.
 	Session       string
 	Turn, Ordinal int
+	// User and Mode are those of the session.
+	User string
+	Mode agent.Mode
 	// Approver is asked where permissions say so; nil refuses.
 	Approver agent.Approver
+	// Limits are what the turn has left, for a tool that asks models itself.
+	Limits agent.Limits
+	// Events is told of what such a tool does: model calls, and what a child agent
+	// does. It hands an event of the sub-agent that the call named parent started
+	// to the turn and waits until it has been taken, or until ctx has ended. It is
+	// called before the call returns, from any goroutine. What it is told of counts
+	// for the usage and the cost of the turn. nil is told nothing.
+	Events func(ctx context.Context, parent string, e agent.Event) error
 	// Now is where the call's times come from: calls run side by side, and each
 	// has an Env scope of its own. nil means the Env the Set was opened with.
 	Now func() time.Time

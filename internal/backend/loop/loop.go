@@ -150,7 +150,7 @@ func (b *Backend) NewSession(_ context.Context, opts agent.SessionOptions) (agen
 
 func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
 	s := &session{
-		backend: b, id: opts.ID, approver: opts.Approver,
+		backend: b, id: opts.ID, user: opts.User, mode: opts.Mode, approver: opts.Approver,
 		tools: b.options.Tools, names: b.names,
 		limits: b.options.Limits.Tighten(opts.Limits),
 	}

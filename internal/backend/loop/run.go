@@ -6,16 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/backend/turn"
 	"github.com/holodeck-go/holodeck/internal/llm"
-	"github.com/holodeck-go/holodeck/internal/tool"
 )
 
 // run is one turn of a session.
@@ -314,131 +310,4 @@ func jsonOf(text string) json.RawMessage {
 		}
 	}
 	return json.RawMessage(text)
-}
-
-// runCalls runs the calls of a response side by side, and puts their results
-// into the history in the order of the calls.
-func (r *run) runCalls(ctx context.Context, calls []llm.Call) error {
-	results := cancelled(calls)
-	defer func() { r.history = append(r.history, llm.Message{Role: llm.RoleTool, Results: results}) }()
-	if err := r.started(calls); err != nil {
-		return err
-	}
-	outcomes := make(chan outcome, len(calls)) // no call waits for the reader
-	over := make(chan error, len(calls))
-	var running sync.WaitGroup
-	defer running.Wait()
-	callCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for i, c := range calls {
-		r.ordinal++
-		r.countUse(r.names.of(c.Name))
-		call := tool.Call{
-			ID: c.ID, Name: r.names.of(c.Name), Arguments: c.Arguments,
-			Session: r.id, Turn: r.turn.Number(), Ordinal: r.ordinal,
-			Approver: r.approver,
-			Now:      r.env.Scope(fmt.Sprintf("tool %d.%d", r.turn.Number(), r.ordinal)).Now,
-			EndTurn:  func(err error) { over <- err },
-		}
-		running.Go(func() { outcomes <- outcome{i, r.tools.Call(callCtx, call)} })
-	}
-	for o := range r.inOrder(outcomes, len(calls)) {
-		results[o.index].Result = o.finished.Result
-		if err := r.turn.Emit(o.finished); err != nil {
-			return err
-		}
-	}
-	select {
-	case err := <-over:
-		return err
-	default:
-		return ctx.Err()
-	}
-}
-
-// outcome is how one of the calls of a response ended.
-type outcome struct {
-	index    int // of the call in the response
-	finished agent.ToolCallFinished
-}
-
-// inOrder yields n outcomes as they come. In a run that is recorded or replayed
-// it yields them when all are there, by the time they ended, so that a replay,
-// where all end at once, tells of them in the same order.
-func (r *run) inOrder(outcomes <-chan outcome, n int) iter.Seq[outcome] {
-	return func(yield func(outcome) bool) {
-		var all []outcome
-		for range n {
-			o := <-outcomes
-			if r.env.Scopes != nil {
-				all = append(all, o)
-			} else if !yield(o) {
-				return
-			}
-		}
-		slices.SortFunc(all, func(a, b outcome) int {
-			return cmp.Or(a.finished.End.Compare(b.finished.End), cmp.Compare(a.index, b.index))
-		})
-		for _, o := range all {
-			if !yield(o) {
-				return
-			}
-		}
-	}
-}
-
-// started reports that the model asked for calls.
-func (r *run) started(calls []llm.Call) error {
-	for _, c := range calls {
-		if err := r.turn.Emit(agent.ToolCallStarted{CallID: c.ID, Name: r.names.of(c.Name), Arguments: c.Arguments}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// refuse reports calls that are not run, with the reason, and gives them that
-// as their result.
-func (r *run) refuse(calls []llm.Call, why string) error {
-	if len(calls) == 0 {
-		return nil
-	}
-	results := cancelled(calls)
-	defer func() { r.history = append(r.history, llm.Message{Role: llm.RoleTool, Results: results}) }()
-	if err := r.started(calls); err != nil {
-		return err
-	}
-	now := r.env.Now()
-	for i, c := range calls {
-		results[i].Result = errorResult(why)
-		err := r.turn.Emit(agent.ToolCallFinished{
-			CallID: c.ID, Name: r.names.of(c.Name), Result: results[i].Result, Err: why, Start: now, End: now,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// giveUp gives calls that were never reported a result in the history.
-func (r *run) giveUp(calls []llm.Call) {
-	if len(calls) > 0 {
-		r.history = append(r.history, llm.Message{Role: llm.RoleTool, Results: cancelled(calls)})
-	}
-}
-
-// cancelled returns the results of calls that did not come to an end.
-func cancelled(calls []llm.Call) []llm.Result {
-	results := make([]llm.Result, len(calls))
-	for i, c := range calls {
-		results[i] = llm.Result{CallID: c.ID, Name: c.Name, Result: errorResult("cancelled")}
-	}
-	return results
-}
-
-func errorResult(text string) agent.ToolResult {
-	r := agent.TextResult(text)
-	r.IsError = true
-	return r
 }

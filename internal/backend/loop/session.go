@@ -21,6 +21,8 @@ type session struct {
 	backend   *Backend
 	id        string
 	env       agent.Env // its own scope
+	user      string
+	mode      agent.Mode
 	approver  agent.Approver
 	tools     Tools
 	names     names
