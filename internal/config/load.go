@@ -440,9 +440,12 @@ func (l *loader) finish(a *Agent) {
 		a.Hooks = a.Claude.Hooks
 	}
 	for _, tool := range a.Tools {
-		if t, ok := tool.(*MCPTool); ok {
+		switch t := tool.(type) {
+		case *MCPTool:
 			t.ToolBase.Timeout = float64(t.RequestTimeout)
 			l.envFile(t)
+		case *PromptTool:
+			l.promptTool(a, t)
 		}
 	}
 	l.prompt(a)

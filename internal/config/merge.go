@@ -115,7 +115,9 @@ func (m *merger) agent(root *node) *node {
 	root = m.servers(root)
 	root = mapKey(root, "tools", func(list *node) *node {
 		return mapItems(list, func(i int, tool *node) *node {
-			tool = mapKey(mapKey(tool, "context_model", m.model), "reranker_model", m.model)
+			for _, key := range []string{"context_model", "reranker_model", "model"} {
+				tool = mapKey(tool, key, m.model)
+			}
 			return mapKey(tool, "database", func(n *node) *node {
 				return m.database(n, fmt.Sprintf("tools[%d].database", i))
 			})

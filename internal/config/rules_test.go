@@ -89,7 +89,8 @@ func TestRules(t *testing.T) {
 		{"a prompt with both", tool, "type: prompt, parameters: {a: {}}, template: x, file: docs/a.md", "tools[0].file: template is given, too (keep one of the two)"},
 		{"a prompt with neither", tool, "type: prompt, parameters: {a: {}}", "tools[0]: needs template or file (give one of the two)"},
 		{"a prompt without parameters", tool, "type: prompt, parameters: {}, template: x", "tools[0].parameters: is empty (give it at least one entry, or remove the key)"},
-		{"a prompt's model", tool, "type: prompt, parameters: {a: {}}, template: x, model: {temprature: 1}", `warning: tools[0].model: key "temprature" has no effect (did you mean "temperature"?)`},
+		{"a prompt's model", tool, "type: prompt, parameters: {a: {}}, template: x, model: {temprature: 1}", `tools[0].model.temprature: unknown key (did you mean "temperature"?)`},
+		{"a prompt's model at another provider", tool, "type: prompt, parameters: {a: {}}, template: x, model: {provider: openai}", "tools[0].model.name: is required with a provider other than the agent's, which is offline"},
 		{"a skill", tool, "type: skill, instructions: x", ""},
 		{"a skill in a folder", "tools:\n  - {name: s, %}\n", "type: skill, path: skills/a", ""},
 		{"a skill with both", tool, "type: skill, instructions: x, path: skills/a", "tools[0].path: instructions is given, too (keep one of the two)"},
@@ -99,6 +100,10 @@ func TestRules(t *testing.T) {
 		{"a skill folder without SKILL.md", tool, "type: skill, path: skills/none", "tools[0].path: there is no file skills/none/SKILL.md (the format is described at agentskills.io)"},
 		{"a SKILL.md without description", tool, "type: skill, path: skills/b", "description: is required in the frontmatter of a SKILL.md (the format is described at agentskills.io)"},
 		{"a skill's tools", "tools:\n  - {name: kb, description: d, type: vectorstore, source: docs}\n  - {name: t, description: d, %}\n", "type: skill, instructions: x, allowed_tools: [kb, kbb]", `tools[1].allowed_tools: skill t: "kbb" is not another tool of the agent (did you mean "kb"?)`},
+		{"a skill's search tool under its name in events", "tools:\n  - {name: kb, description: d, type: vectorstore, source: docs}\n  - {name: t, description: d, %}\n", "type: skill, instructions: x, allowed_tools: [kb_search]", ""},
+		{"a skill's tool of a server", "tools:\n  - {name: mem, description: d, type: mcp, command: npx}\n  - {name: t, description: d, %}\n", "type: skill, instructions: x, allowed_tools: [mem__read]", ""},
+		{"skills in a circle", "tools:\n  - {name: a, description: d, type: skill, instructions: x, allowed_tools: [t]}\n  - {name: t, description: d, %}\n", "type: skill, instructions: x, allowed_tools: [a]", "tools[0].allowed_tools: skills may call one another in a circle: a → t → a (take one of them out of another's allowed_tools)"},
+		{"skills in a row", "tools:\n  - {name: a, description: d, type: skill, instructions: x, allowed_tools: [t]}\n  - {name: t, description: d, %}\n", "type: skill, instructions: x", ""},
 		{"a skill that calls itself", tool, "type: skill, instructions: x, allowed_tools: [t]", `tools[0].allowed_tools: skill t: "t" is not another tool of the agent (there are no others)`},
 
 		// MCP.

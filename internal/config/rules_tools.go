@@ -3,8 +3,6 @@ package config
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -52,6 +50,7 @@ func (c *checker) tools() {
 	}
 	c.toolNames()
 	c.embeddingModels()
+	c.skillCycles()
 }
 
 // toolNames reports names that two tools share.
@@ -148,111 +147,6 @@ func (c *checker) hierarchical(t *HierarchicalDocumentTool) {
 			if !k.Wrote(key) {
 				c.fail(k.Block, key, CodeMissing, "is required with provider opensearch", "")
 			}
-		}
-	}
-}
-
-// promptTool checks a prompt tool.
-func (c *checker) promptTool(t *PromptTool) {
-	c.exactlyOne(t.Block, "template", "file")
-	if t.File != nil {
-		c.file(t.Block, "file", *t.File)
-	}
-	if len(t.Model) == 0 {
-		return
-	}
-	keys := new(shapes).of(modelType).keys()
-	for _, key := range sortedKeys(t.Model) {
-		if !slices.Contains(keys, key) {
-			c.warn(t.Block, "model", CodeNoEffect, fmt.Sprintf("key %q has no effect", key), didYouMean(key, keys))
-		}
-	}
-}
-
-// Bounds of a skill, as the agent skills format sets them (agentskills.io).
-const (
-	maxSkillName        = 64
-	maxSkillDescription = 1024
-)
-
-// skill checks a skill tool, and reads what its SKILL.md says of it.
-func (c *checker) skill(t *SkillTool) {
-	if t.Name != "" && t.known("name") && (len(t.Name) > maxSkillName || !isSkillName(t.Name)) {
-		c.fail(t.Block, "name", CodeValue, fmt.Sprintf("%q is not a skill name: lower-case words of letters and digits, joined by single hyphens, %d characters at most", t.Name, maxSkillName), "such as refund-policy")
-	}
-	c.exactlyOne(t.Block, "instructions", "path")
-	if t.Wrote("instructions") && !t.Wrote("path") && !t.Wrote("description") {
-		c.fail(t.Block, "description", CodeMissing, "is required with instructions", "say when the skill is to be used")
-	}
-	if t.Path != nil {
-		c.skillFile(t)
-	}
-	if len([]rune(t.Description)) > maxSkillDescription {
-		c.fail(t.Block, "description", CodeValue, fmt.Sprintf("is longer than %d characters", maxSkillDescription), "")
-	}
-	var others []string
-	for _, tool := range c.agent.Tools {
-		if tool.Base() != t.Base() && tool.Base().Name != "" {
-			others = append(others, tool.Base().Name)
-		}
-	}
-	for _, name := range t.AllowedTools {
-		if !slices.Contains(others, name) && t.known("allowed_tools") {
-			hint := didYouMean(name, others)
-			switch {
-			case len(others) == 0:
-				hint = "there are no others"
-			case hint == "":
-				hint = "the others are " + strings.Join(others, ", ")
-			}
-			c.fail(t.Block, "allowed_tools", CodeReference, fmt.Sprintf("skill %s: %q is not another tool of the agent", t.Name, name), hint)
-		}
-	}
-}
-
-// isSkillName reports whether s matches ^[a-z0-9]+(-[a-z0-9]+)*$.
-func isSkillName(s string) bool {
-	for _, word := range strings.Split(s, "-") {
-		if word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-			return false
-		}
-	}
-	return true
-}
-
-// skillFile checks the folder of a skill and takes its description from the
-// SKILL.md where the agent file gives none.
-func (c *checker) skillFile(t *SkillTool) {
-	if !c.folder(t.Block, "path", *t.Path) {
-		return
-	}
-	file := filepath.Join(t.File("path", *t.Path), "SKILL.md")
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-		c.fail(t.Block, "path", CodeReference, notAFile(file, info, err), "the format is described at agentskills.io")
-		return
-	}
-	src := &source{name: file, dir: filepath.Dir(file), layer: LayerAgent}
-	data, ok := readFile(src, file, MaxPromptSize, c.rep)
-	if !ok {
-		return
-	}
-	text, ok := decodeText(src, data, c.rep)
-	if !ok {
-		return
-	}
-	header, _, _ := splitFrontmatter(text)
-	root := parseYAML(src, []byte("\n"+header), c.rep)
-	if root == nil {
-		return
-	}
-	for _, key := range []string{"name", "description"} {
-		if v := root.get(key); !v.isText() || strings.TrimSpace(v.text) == "" {
-			c.rep.add(Problem{
-				Path: key, Pos: Pos{File: file}, Severity: SeverityError, Code: CodeMissing,
-				Text: "is required in the frontmatter of a SKILL.md", Hint: "the format is described at agentskills.io",
-			})
-		} else if key == "description" && !t.Wrote("description") {
-			t.Description = v.text
 		}
 	}
 }

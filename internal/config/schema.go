@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 )
 
 // JSONSchema returns the JSON Schema (draft 2020-12) of an agent file, indented.
@@ -235,6 +236,9 @@ func (g *schemaWriter) value(t reflect.Type, r rules) object {
 		r.minItems, r.maxItems = 0, 0
 		return append(out, member{"additionalProperties", g.value(t.Elem(), r)})
 	case reflect.Struct:
+		if r.partial {
+			return slices.DeleteFunc(g.block(t, ""), func(m member) bool { return m.key == "required" })
+		}
 		return g.ref(t, func() object { return g.block(t, "") })
 	}
 	panic("config: no schema for " + t.String())

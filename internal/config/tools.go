@@ -174,7 +174,12 @@ type PromptTool struct {
 	Template   *string                   `key:"template" rule:"nonblank" doc:"The template; or file."`
 	File       *string                   `key:"file" rule:"nonblank" doc:"A file with it, relative to the agent file; or template."`
 	Parameters map[string]map[string]any `key:"parameters" rule:"required,minitems=1" doc:"JSON Schema of each parameter."`
-	Model      map[string]any            `key:"model" doc:"Keys of the agent's model to replace."`
+	Model      *Model                    `key:"model" rule:"partial" doc:"Keys of the agent's model to replace."`
+
+	// Text is the template, resolved from Template or File.
+	Text string `key:"-"`
+	// Chat is the model that is asked: the agent's, with the keys of Model replaced.
+	Chat *Model `key:"-"`
 }
 
 // SkillTool is a child agent the model may delegate to.
@@ -183,6 +188,11 @@ type SkillTool struct {
 	Instructions *string  `key:"instructions" ours:"true" rule:"nonblank" doc:"What the child agent of a skill is told; or path."`
 	Path         *string  `key:"path" ours:"true" rule:"nonblank" doc:"The folder of a skill with its SKILL.md, relative to the agent file; or instructions."`
 	AllowedTools []string `key:"allowed_tools" ours:"true" doc:"Which of the agent's other tools a skill may call; none when absent."`
+
+	// Prompt is what the child agent is told, resolved from Instructions or from
+	// the SKILL.md of Folder, which is empty for a skill without one.
+	Prompt string `key:"-"`
+	Folder string `key:"-"`
 }
 
 // StringOrList is a list that may be written as one string.
