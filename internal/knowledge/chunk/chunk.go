@@ -8,7 +8,7 @@ import (
 
 // Version names the rules of this package; what is stored by them is built
 // anew when it changes.
-const Version = "chunk/1"
+const Version = "chunk/2"
 
 // RunesPerToken is how many characters make a token.
 const RunesPerToken = 4
@@ -38,7 +38,7 @@ type Passage struct {
 func Split(text string, opts Options) []Passage {
 	size := max(opts.Size, 1) * RunesPerToken
 	overlap := min(max(opts.Overlap, 0)*RunesPerToken, size-1)
-	p := packer{text: text, limit: size - overlap}
+	p := packer{text: text, limit: size - overlap, measure: utf8.RuneCountInString}
 	p.place(span{0, len(text)}, blocks)
 	p.flush()
 	for i := 1; overlap > 0 && i < len(p.out); i++ {
@@ -80,7 +80,8 @@ type span struct{ start, end int }
 type level int
 
 const (
-	blocks level = iota
+	parts level = iota
+	blocks
 	lines
 	sentences
 	words
@@ -89,11 +90,15 @@ const (
 
 // packer fills passages with spans, which come in order and without gaps.
 type packer struct {
-	text  string
-	limit int // characters of its own a passage may have
-	out   []Passage
-	at    span // of the passage being filled
-	used  int  // its characters
+	text    string
+	limit   int // what a passage may have of its own, by measure
+	measure func(string) int
+	tokens  bool  // whether it counts tokens, not characters
+	starts  []int // offsets at which parts of the text begin, in order
+	out     []Passage
+	at      span   // of the passage being filled
+	used    int    // the sum of what its pieces have
+	pieces  []span // of the passage being filled
 }
 
 // place cuts s at the given level and adds the pieces, those that are too long
@@ -118,24 +123,47 @@ func (p *packer) place(s span, at level) {
 		}
 		p.at.end = group.end
 		p.used += n
+		p.pieces = append(p.pieces, group)
 	}
 }
 
-// count returns how many characters s has.
-func (p *packer) count(s span) int { return utf8.RuneCountInString(p.text[s.start:s.end]) }
+// count returns how long s is; of what is surely too long, no more than that.
+func (p *packer) count(s span) int {
+	if p.tokens && s.end-s.start > p.limit*maxTokenBytes {
+		return p.limit + 1
+	}
+	return p.measure(p.text[s.start:s.end])
+}
 
-// flush ends the passage being filled.
+// flush ends the passage being filled. What is put together may have more tokens
+// than its pieces, if rarely; then the last pieces go into the next passage.
 func (p *packer) flush() {
-	if p.used == 0 {
+	if len(p.pieces) == 0 {
 		return
 	}
-	p.out = append(p.out, Passage{Text: p.text[p.at.start:p.at.end], Start: p.at.start, End: p.at.end})
-	p.at.start, p.used = p.at.end, 0
+	n := len(p.pieces)
+	for n > 1 && p.measure(p.text[p.at.start:p.pieces[n-1].end]) > p.limit {
+		n--
+	}
+	rest := p.pieces[n:]
+	end := p.pieces[n-1].end
+	p.out = append(p.out, Passage{Text: p.text[p.at.start:end], Start: p.at.start, End: end})
+	p.at, p.used, p.pieces = span{end, end}, 0, nil
+	for _, piece := range rest {
+		p.at.end = piece.end
+		p.used += p.count(piece)
+		p.pieces = append(p.pieces, piece)
+	}
+	if len(rest) > 0 {
+		p.flush()
+	}
 }
 
 // cut returns the pieces of s.
 func (p *packer) cut(s span, at level) []span {
 	switch at {
+	case parts:
+		return p.parts(s)
 	case blocks:
 		return p.blocks(s)
 	case lines:
@@ -146,6 +174,19 @@ func (p *packer) cut(s span, at level) []span {
 		return p.cutAfter(s, endsWord)
 	}
 	return p.hardCut(s)
+}
+
+// parts returns the parts of s.
+func (p *packer) parts(s span) []span {
+	var out []span
+	at := s.start
+	for _, start := range p.starts {
+		if at < start && start < s.end {
+			out = append(out, span{at, start})
+			at = start
+		}
+	}
+	return append(out, span{at, s.end})
 }
 
 // lines returns the lines of s, blank lines with the line before.
@@ -210,12 +251,17 @@ func (p *packer) cutAfter(s span, ends func(before string) bool) []span {
 	return append(out, span{start, s.end})
 }
 
-// hardCut cuts s into pieces of the limit.
+// hardCut cuts s into pieces of as many characters as surely fit: no character
+// makes more tokens than it has bytes.
 func (p *packer) hardCut(s span) []span {
+	most := p.limit
+	if p.tokens {
+		most = max(1, p.limit/utf8.UTFMax)
+	}
 	var out []span
 	start, n := s.start, 0
 	for i := range p.text[s.start:s.end] {
-		if n == p.limit {
+		if n == most {
 			out = append(out, span{start, s.start + i})
 			start, n = s.start+i, 0
 		}
