@@ -1,0 +1,198 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Function is a function of a Python file.
+type Function struct {
+	pool   *Pool
+	env    Env
+	file   string
+	module string
+	name   string
+}
+
+// Function returns a function of a Python file, which is run as a module of the
+// given name: one of another name has state of its own. Nothing is read before
+// the function is described or called.
+func (p *Pool) Function(file, function, module string, env Env) *Function {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return &Function{pool: p, env: env, file: file, module: module, name: function}
+}
+
+// Description is what is known of a function that takes arguments.
+type Description struct {
+	// Schema is the JSON Schema of the arguments, an object.
+	Schema json.RawMessage `json:"schema"`
+	// Text is the first paragraph of its docstring, or empty.
+	Text string `json:"description"`
+}
+
+// Describe reads the function's type hints, defaults and docstring. It runs the
+// file, as Call does.
+func (f *Function) Describe(ctx context.Context) (Description, error) {
+	result, err := f.do(ctx, request{Op: "describe"})
+	if err != nil {
+		return Description{}, err
+	}
+	var d Description
+	if err := json.Unmarshal(result, &d); err != nil {
+		return Description{}, fmt.Errorf("describe %s: %w", f.name, err)
+	}
+	return d, nil
+}
+
+// Call calls the function with the members of args, a JSON object, and returns
+// its result as JSON. The error of a function that raises is the last line of
+// its traceback. When ctx ends Call returns at once.
+func (f *Function) Call(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	return f.do(ctx, request{Op: "call", Args: args})
+}
+
+func (f *Function) do(ctx context.Context, r request) (json.RawMessage, error) {
+	r.File, r.Module, r.Function = f.file, f.module, f.name
+	return f.pool.ask(ctx, f.env, r)
+}
+
+// Grader is a function of a Python module that scores an answer.
+type Grader struct {
+	pool         *Pool
+	env          Env
+	module, name string
+}
+
+// Grader returns the grader that a module of the agent's folder, or one that is
+// installed, has under a name.
+func (p *Pool) Grader(module, function string, env Env) *Grader {
+	return &Grader{pool: p, env: env, module: module, name: function}
+}
+
+// Call grades. What it is given is the members of a GraderContext; it returns an
+// object with score and, if the grader said so, passed, reason and details.
+func (g *Grader) Call(ctx context.Context, context json.RawMessage) (json.RawMessage, error) {
+	return g.pool.ask(ctx, g.env, request{Op: "grade", Module: g.module, Function: g.name, Context: context})
+}
+
+// ask makes a call in the interpreter of an environment.
+func (p *Pool) ask(ctx context.Context, env Env, r request) (json.RawMessage, error) {
+	for {
+		w, err := p.interpreter(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		result, err := w.do(ctx, r)
+		var f *failure
+		switch {
+		case errors.Is(err, errRetired):
+			continue
+		case errors.As(err, &f):
+			return nil, errors.New(f.text(p.opts.Dir, r))
+		case err != nil && ctx.Err() == nil && p.open.Err() != nil:
+			return nil, ErrClosed
+		}
+		return result, err
+	}
+}
+
+// failure is what the interpreter says of a call that failed.
+type failure struct {
+	Kind    string   `json:"kind"`
+	Message string   `json:"message"`
+	Import  bool     `json:"import"`  // it happened while a file was imported
+	Package string   `json:"package"` // the module that is missing
+	Module  string   `json:"module"`
+	File    string   `json:"file"`
+	Line    int      `json:"line"`
+	Column  int      `json:"column"`
+	Names   []string `json:"names"`
+
+	python string // path of the interpreter
+}
+
+// Error implements error.
+func (f *failure) Error() string { return f.Kind + ": " + f.Message }
+
+// text says what happened in a call, and what to do.
+func (f *failure) text(dir string, r request) string {
+	source := within(dir, r.File)
+	if source == "" {
+		source = r.Module
+	}
+	switch f.Kind {
+	case "file":
+		return fmt.Sprintf("there is no file %s", within(dir, f.File))
+	case "syntax":
+		return fmt.Sprintf("%s:%d:%d: syntax error: %s", within(dir, f.File), f.Line, f.Column, f.Message)
+	case "no_module":
+		return fmt.Sprintf("there is no module %s in %s%s", f.Module, dir, f.install(f.Module, ", nor among the installed packages; if it is a package, "))
+	case "no_function":
+		if len(f.Names) == 0 {
+			return fmt.Sprintf("%s has no function %s", source, r.Function)
+		}
+		return fmt.Sprintf("%s has no function %s; it has %s", source, r.Function, strings.Join(f.Names, ", "))
+	case "not_callable":
+		return fmt.Sprintf("%s in %s is not a function but a value of type %s", r.Function, source, f.Message)
+	case "exit":
+		if f.Import {
+			return fmt.Sprintf("%s calls exit(%s) when it is imported; put that below if __name__ == \"__main__\":", source, f.Message)
+		}
+		return fmt.Sprintf("%s called exit(%s); a function returns its result instead", r.Function, f.Message)
+	case "result":
+		return fmt.Sprintf("what %s returned cannot be used: %s", r.Function, f.Message)
+	case "arguments":
+		return fmt.Sprintf("the arguments of %s do not fit: %s", r.Function, f.Message)
+	}
+	text := f.Message
+	if f.Import {
+		where := source
+		if f.File != "" {
+			where = fmt.Sprintf("%s:%d", within(dir, f.File), f.Line)
+		}
+		text = fmt.Sprintf("%s cannot be imported: %s: %s", source, where, text)
+	}
+	if f.Package != "" {
+		text += f.install(f.Package, "; ")
+	}
+	return text
+}
+
+// install returns the command that installs the package of a module.
+func (f *failure) install(module, before string) string {
+	top, _, _ := strings.Cut(module, ".")
+	pkg := top
+	switch top { // whose packages have other names
+	case "yaml":
+		pkg = "PyYAML"
+	case "PIL":
+		pkg = "Pillow"
+	case "cv2":
+		pkg = "opencv-python"
+	case "sklearn":
+		pkg = "scikit-learn"
+	case "bs4":
+		pkg = "beautifulsoup4"
+	case "dotenv":
+		pkg = "python-dotenv"
+	case "dateutil":
+		pkg = "python-dateutil"
+	case "holodeck":
+		pkg = "holodeck-ai"
+	}
+	return fmt.Sprintf("%sinstall it with: %s -m pip install %s", before, f.python, pkg)
+}
+
+// within returns a file relative to dir when it is in there.
+func within(dir, file string) string {
+	if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return file
+}
