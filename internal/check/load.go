@@ -10,6 +10,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/llm/price"
+	"github.com/holodeck-go/holodeck/internal/telemetry"
 	"github.com/holodeck-go/holodeck/internal/testrun"
 	"github.com/holodeck-go/holodeck/internal/tool"
 )
@@ -88,7 +89,7 @@ func prices(agent *config.Agent, opts Options) []config.Problem {
 // what could not be decoded is absent from it.
 func rooms() []func(*config.Agent) []config.Problem {
 	return []func(*config.Agent) []config.Problem{
-		llm.Check, llm.CheckFormat, backend.Check, tool.Check, knowledge.Check, embed.Check, eval.Check, testrun.Check, unread,
+		llm.Check, llm.CheckFormat, backend.Check, tool.Check, knowledge.Check, embed.Check, eval.Check, testrun.Check, telemetry.Check, unread,
 	}
 }
 

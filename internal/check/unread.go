@@ -14,9 +14,6 @@ func unread(a *config.Agent) []config.Problem {
 	warn := func(b config.Block, key, text string) {
 		problems = append(problems, b.Problem(config.SeverityWarning, key, config.CodeUnsupported, text, ""))
 	}
-	if o := a.Observability; o != nil && o.Enabled {
-		warn(o.Block, "enabled", "this build has no telemetry yet: the section has no effect")
-	}
 	if e := a.Evaluations; e != nil && e.Optimizer != nil {
 		warn(e.Block, "optimizer", "this build does not optimize yet: the section has no effect")
 	}

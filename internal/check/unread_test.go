@@ -12,7 +12,6 @@ func TestWhatNoRoomReadsIsSaid(t *testing.T) {
 	dir := folder(t, map[string]string{"agent.yaml": `name: a
 model: {provider: offline, name: m}
 instructions: {inline: Help.}
-observability: {enabled: true}
 evaluations:
   metrics: [{metric: contains}]
   optimizer: {loss: {contains: 1}}
@@ -28,7 +27,7 @@ claude: {max_concurrent_sessions: 2, session_memory_estimate_mib: 90}
 		return codes(problems)
 	}
 	want := []string{
-		"warning unsupported observability.enabled", "warning unsupported evaluations.optimizer", "warning unsupported deployment",
+		"warning unsupported evaluations.optimizer", "warning unsupported deployment",
 		"warning unsupported execution.file_timeout", "warning unsupported execution.download_timeout",
 		"warning unsupported execution.cache_enabled", "warning unsupported execution.cache_dir",
 		"warning unsupported openai.max_concurrent_sessions", "warning unsupported openai.session_memory_estimate_mib",
@@ -39,12 +38,5 @@ claude: {max_concurrent_sessions: 2, session_memory_estimate_mib: 90}
 	}
 	if got := load(true); len(got) > 0 {
 		t.Errorf("with --offline: %q", got)
-	}
-}
-
-func TestTelemetryThatIsOffIsNoMatter(t *testing.T) {
-	dir := folder(t, map[string]string{"agent.yaml": "name: a\nmodel: {provider: offline, name: m}\ninstructions: {inline: Help.}\nobservability: {enabled: false}\n"})
-	if _, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir}}); len(problems) > 0 {
-		t.Error(problems)
 	}
 }

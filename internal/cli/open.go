@@ -14,6 +14,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/llm/price"
 	"github.com/holodeck-go/holodeck/internal/netclient"
+	"github.com/holodeck-go/holodeck/internal/telemetry"
 	"github.com/holodeck-go/holodeck/internal/tool"
 )
 
@@ -40,7 +41,8 @@ type openedAgent struct {
 	backend agent.Backend
 	set     *tool.Set
 	tape    *tape
-	http    *http.Client // of models and embedders
+	trace   *telemetry.Telemetry // nil when it is off
+	http    *http.Client         // of models and embedders
 }
 
 // openAgent loads the agent at path and opens it. Whoever calls it closes what
@@ -86,26 +88,37 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 	if o.tape, err = a.openTape(loaded, opts.tape); err != nil {
 		return nil, err
 	}
-	o.env = o.tape.env(a.env)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, o.Close())
 		}
 	}()
-	models, err := a.models(o, opts)
+	if o.trace, err = telemetry.Open(ctx, a.env, loaded, telemetry.Options{
+		Version: versionNumber(a.Version), HTTP: o.http, Console: a.Stderr, Getenv: a.variable, Notice: a.notice,
+	}); err != nil {
+		return nil, err
+	}
+	o.http = &http.Client{Transport: o.trace.Transport(o.http.Transport)}
+	env := a.env
+	env.Log = o.trace.Log(env.Log)
+	o.env = o.tape.env(env)
+	models, err := a.models(env, o, opts)
 	if err != nil {
 		return nil, err
 	}
 	progress := &indexProgress{w: a.Stderr, terminal: a.StderrTerminal && a.escapes(), quiet: a.quiet}
-	o.set, err = tool.Open(ctx, a.env, loaded, tool.Options{
+	o.set, err = tool.Open(ctx, env, loaded, tool.Options{
 		Getenv:      a.variable,
 		HTTP:        o.http,
 		Models:      models,
 		ForceIngest: opts.forceIngest,
 		Progress:    progress.report,
 		Notice:      progress.say,
-		Recorder:    o.tape.recorder,
-		Player:      o.tape.player,
+		Observe: func(ctx context.Context, c tool.Call, def *agent.Definition) (context.Context, func(agent.ToolCallFinished)) {
+			return o.trace.ToolCall(ctx, c.Name, c.ID, c.Arguments, def)
+		},
+		Recorder: o.tape.recorder,
+		Player:   o.tape.player,
 	})
 	progress.done()
 	if err != nil && ctx.Err() != nil {
@@ -119,13 +132,22 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 	}); err != nil {
 		return nil, err
 	}
+	o.backend = o.trace.Backend(o.backend)
 	return o, nil
 }
 
+// notice tells a person something that is no result.
+func (a *app) notice(message string) {
+	if !a.quiet {
+		fmt.Fprintln(a.Stderr, message)
+	}
+}
+
 // models returns the models of the command that opens an agent.
-func (a *app) models(opened *openedAgent, opts openOptions) (*llm.Models, error) {
+func (a *app) models(env agent.Env, opened *openedAgent, opts openOptions) (*llm.Models, error) {
 	o := llm.Options{
-		Getenv: opened.config.Variable, HTTP: opened.http,
+		Decorators: []llm.Decorator{opened.trace.Model},
+		Getenv:     opened.config.Variable, HTTP: opened.http,
 		Redactor: opened.config.Redactor, Recorder: opened.tape.recorder, Player: opened.tape.player,
 	}
 	if opts.parallel {
@@ -135,7 +157,7 @@ func (a *app) models(opened *openedAgent, opts openOptions) (*llm.Models, error)
 	if o.Prices, err = price.Open(a.variable, a.Home); err != nil && o.Player == nil {
 		return nil, err // loading has said so, unless the file was changed since
 	}
-	return llm.Open(a.env, o), nil
+	return llm.Open(env, o), nil
 }
 
 // variable returns a variable of the process's environment, or "".
@@ -144,7 +166,8 @@ func (a *app) variable(name string) string {
 	return value
 }
 
-// Close closes the backend, then the tools it used, and then ends a recording.
+// Close closes the backend, then the tools it used, ends a recording, and
+// delivers what telemetry is left.
 func (o *openedAgent) Close() error {
 	var errs []error
 	if o.backend != nil {
@@ -153,8 +176,9 @@ func (o *openedAgent) Close() error {
 	if o.set != nil {
 		errs = append(errs, o.set.Close())
 	}
+	errs = append(errs, o.tape.Close(), o.trace.Close())
 	o.http.CloseIdleConnections()
-	return errors.Join(append(errs, o.tape.Close())...)
+	return errors.Join(errs...)
 }
 
 // printLeftOut says what --offline replaced and left out, and what each would

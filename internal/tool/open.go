@@ -32,6 +32,8 @@ type Options struct {
 	// Notice, if set, is told in whole sentences what a person should know of the
 	// opening: what is waited for, made anew or left out.
 	Notice func(message string)
+	// Observe, if set, watches every call, its permission and hooks included.
+	Observe Observer
 	// Recorder records every call; Player plays every call from a record, and no
 	// tool is opened. At most one of them is set.
 	Recorder *cassette.Recorder
@@ -48,7 +50,12 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 			"use --offline to leave them out", a.Hooks[0].Pos())
 	}
 	if opts.Player != nil {
-		return replay(env, a, opts.Player)
+		s, err := replay(env, a, opts.Player)
+		if err != nil {
+			return nil, err
+		}
+		s.observe = opts.Observe
+		return s, nil
 	}
 	for _, t := range a.Tools {
 		if b := t.Base(); !canRun(t) {
@@ -67,7 +74,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 		return nil, err
 	}
 	s := newSet(env, a)
-	s.recorder = opts.Recorder
+	s.recorder, s.observe = opts.Recorder, opts.Observe
 	var members []member
 	for i, entry := range opened {
 		for _, t := range entry.tools {

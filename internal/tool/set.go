@@ -34,6 +34,7 @@ type Set struct {
 	running     *running          // shared with sets made by With
 	closers     []io.Closer       // what Open opened
 	derived     bool              // made by With: the set it was made from closes
+	observe     Observer          // nil: nobody watches
 	recorder    *cassette.Recorder
 	player      *cassette.Player
 	closing     sync.Once
@@ -86,6 +87,12 @@ type Call struct {
 	EndTurn func(error)
 }
 
+// Observer watches calls: it is told of the beginning of each, with the tool's
+// definition or nil where there is no such tool, and returns the context the call
+// runs in and what is told of its end. It is called from several goroutines at
+// once.
+type Observer func(ctx context.Context, c Call, def *agent.Definition) (context.Context, func(agent.ToolCallFinished))
+
 // New returns a Set of tools that no agent file speaks of: all may be called,
 // each call is bounded by DefaultTimeout, and closing the Set leaves the tools
 // alone. Two tools of one name are an error.
@@ -119,7 +126,7 @@ func memberOf(c config.Tool, t agent.Tool) member {
 func (s *Set) With(tools []agent.Tool) (*Set, error) {
 	wider := &Set{
 		env: s.env, redactor: s.redactor, permissions: s.permissions, running: s.running, derived: true,
-		recorder: s.recorder, player: s.player,
+		recorder: s.recorder, player: s.player, observe: s.observe,
 		entries: maps.Clone(s.entries),
 		order:   slices.Clone(s.order),
 	}
@@ -184,6 +191,15 @@ func (s *Set) Call(ctx context.Context, c Call) agent.ToolCallFinished {
 		now = s.env.Now
 	}
 	f := agent.ToolCallFinished{CallID: c.ID, Name: c.Name, Start: now()}
+	if s.observe != nil {
+		var def *agent.Definition
+		if e, ok := s.entries[c.Name]; ok {
+			def = &e.def
+		}
+		var ended func(agent.ToolCallFinished)
+		ctx, ended = s.observe(ctx, c, def)
+		defer func() { ended(f) }()
+	}
 	result, err := s.dispatch(ctx, c)
 	f.End = now()
 	f.Result = result
