@@ -276,7 +276,7 @@ func (s newSource) assemble() store.Source {
 		for _, p := range part.Passages {
 			texts = append(texts, p.Text)
 		}
-		part.Words = index.Analyze(texts).Append(nil)
+		part.Words = index.Analyzer{}.Analyze(texts).Append(nil)
 		out.Parts = append(out.Parts, part)
 	}
 	return out

@@ -73,9 +73,15 @@ func (v *Vectorstore) publish(l loaded, p *plan) error {
 		Added: p.added, Changed: len(p.put) - p.added, Removed: len(p.remove), Unchanged: p.unchanged, Rebuilt: p.reason,
 	}}
 	parts := make([]index.Part, 0, len(l.words))
+	var vectors [][]float32
 	for _, source := range l.Sources {
 		for _, part := range source.Parts {
-			parts = append(parts, index.Part{Words: l.words[len(parts)], Vectors: part.Vectors})
+			texts := make([]string, len(part.Passages))
+			for i, p := range part.Passages {
+				texts[i] = p.Text
+			}
+			parts = append(parts, index.Part{Words: l.words[len(parts)], Texts: texts})
+			vectors = append(vectors, part.Vectors)
 			part.Words, part.Vectors = nil, nil // the index has them
 			s.sources = append(s.sources, source.Path)
 			s.parts = append(s.parts, part)
@@ -83,8 +89,11 @@ func (v *Vectorstore) publish(l loaded, p *plan) error {
 			s.stats.Passages += len(part.Passages)
 		}
 	}
-	var err error
-	if s.index, err = index.New(l.Manifest.Dimensions, v.embedder.Chance(), parts); err != nil {
+	flat, err := index.NewFlat(l.Manifest.Dimensions, vectors...)
+	if err == nil {
+		s.index, err = index.New(parts, index.Options{Vectors: flat, Chance: v.embedder.Chance()})
+	}
+	if err != nil {
 		return fmt.Errorf("make the index of %s ready: %w", v.settings.name, err)
 	}
 	v.current.Store(s)
@@ -162,7 +171,10 @@ func (v *Vectorstore) Call(ctx context.Context, args json.RawMessage) (agent.Too
 	if vectors[0] == nil {
 		return agent.ToolResult{}, fmt.Errorf("embedder %s gave no usable vector for the query", v.embedder.Model())
 	}
-	hits := s.index.Search(index.Query{Text: call.Query, Vector: vectors[0]}, v.settings.topK, v.settings.threshold)
+	hits, err := s.index.Search(ctx, index.Query{Text: call.Query, Vector: vectors[0], Limit: v.settings.topK, Threshold: v.settings.threshold})
+	if err != nil {
+		return agent.ToolResult{}, err
+	}
 	return v.result(s, hits), nil
 }
 

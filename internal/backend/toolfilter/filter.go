@@ -91,26 +91,32 @@ func (f *Filter) fitting(ctx context.Context, s loop.Situation) ([]int, error) {
 	for i, d := range s.Tools {
 		texts[i] = describe(d)
 	}
-	q := index.Query{Text: s.Message, Vector: []float32{0}}
-	part := index.Part{Vectors: make([]float32, len(texts))} // nothing is like anything
-	chance := 0.0
+	q := index.Query{Text: s.Message, Limit: f.settings.TopK, Threshold: f.settings.SimilarityThreshold}
+	var o index.Options
 	if f.embedder != nil {
+		var vectors []float32
 		var err error
-		if q.Vector, part.Vectors, err = f.embed(ctx, s.Message, texts); err != nil {
+		if q.Vector, vectors, err = f.embed(ctx, s.Message, texts); err != nil {
 			return nil, err
 		}
-		chance = f.embedder.Chance()
+		if o.Vectors, err = index.NewFlat(len(q.Vector), vectors); err != nil {
+			return nil, fmt.Errorf("compare tools: %w", err)
+		}
+		o.Chance = f.embedder.Chance()
 	}
 	if f.settings.SearchMethod == config.SearchSemantic {
 		q.Text = ""
 	}
-	part.Words = index.Analyze(texts)
-	ix, err := index.New(len(q.Vector), chance, []index.Part{part})
+	ix, err := index.New([]index.Part{{Words: o.Analyzer.Analyze(texts)}}, o)
+	if err != nil {
+		return nil, fmt.Errorf("compare tools: %w", err)
+	}
+	hits, err := ix.Search(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("compare tools: %w", err)
 	}
 	var fit []int
-	for _, hit := range ix.Search(q, f.settings.TopK, f.settings.SimilarityThreshold) {
+	for _, hit := range hits {
 		fit = append(fit, hit.Passage)
 	}
 	return fit, nil

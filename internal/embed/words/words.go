@@ -21,6 +21,18 @@ type Word struct {
 // All yields the words of text in order.
 func All(text string) iter.Seq[Word] {
 	return func(yield func(Word) bool) {
+		for w := range Lower(text) {
+			if !yield(Word{Stop: stop(w), Stem: stem(w)}) {
+				return
+			}
+		}
+	}
+}
+
+// Lower yields the words of text in order, in lower case and with their
+// inflection. A word is valid until the next.
+func Lower(text string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
 		var buf []byte
 		for i := 0; i < len(text); {
 			r, size := utf8.DecodeRuneInString(text[i:])
@@ -40,7 +52,7 @@ func All(text string) iter.Seq[Word] {
 				i = end
 			case inWord(r):
 				buf, i = spaced(buf[:0], text, i)
-				if !yield(Word{Stop: stop(buf), Stem: stem(buf)}) {
+				if !yield(buf) {
 					return
 				}
 			default:
@@ -82,14 +94,14 @@ func digit(b byte) bool { return '0' <= b && b <= '9' }
 
 // pairs yields the overlapping pairs of characters of run, or its only
 // character.
-func pairs(run string, yield func(Word) bool) bool {
+func pairs(run string, yield func([]byte) bool) bool {
 	_, first := utf8.DecodeRuneInString(run)
 	if first == len(run) {
-		return yield(Word{Stem: []byte(run)})
+		return yield([]byte(run))
 	}
 	for start, second := 0, first; second < len(run); {
 		_, size := utf8.DecodeRuneInString(run[second:])
-		if !yield(Word{Stem: []byte(run[start : second+size])}) {
+		if !yield([]byte(run[start : second+size])) {
 			return false
 		}
 		start, second = second, second+size

@@ -27,9 +27,9 @@ func TestBM25AgreesWithAnotherImplementation(t *testing.T) {
 	// In two parts, so that the numbers of one must add up with the other's.
 	var parts []Part
 	for _, texts := range [][]string{golden.Passages[:17], golden.Passages[17:]} {
-		parts = append(parts, Part{Words: Analyze(texts), Vectors: make([]float32, len(texts))})
+		parts = append(parts, Part{Words: Analyzer{}.Analyze(texts)})
 	}
-	ix, err := New(1, 0, parts)
+	ix, err := New(parts, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +37,7 @@ func TestBM25AgreesWithAnotherImplementation(t *testing.T) {
 		t.Fatal("no queries")
 	}
 	for _, q := range golden.Queries {
-		terms, _ := queryTerms(q.Query)
-		got, _ := ix.bm25(terms)
+		got := ix.keyword(q.Query).bm25
 		if len(got) != len(q.Scores) {
 			t.Fatalf("%d scores, want %d", len(got), len(q.Scores))
 		}

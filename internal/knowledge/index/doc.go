@@ -1,10 +1,14 @@
-// Package index owns finding passages: an inverted index of their words, flat
-// comparison of their vectors, and one score made of both. It refuses to read
-// files, to embed, and to store; an [Index] never changes once it is made.
+// Package index owns finding passages: an inverted index of their words, exact
+// phrases and sections, the comparison of vectors, and one score made of all. It
+// refuses to read files, to embed, and to store; an [Index] never changes once
+// it is made.
+//
+// A search goes down up to three legs. Every leg gives a passage a score from 0
+// to 1 that means the same for every query, index and tool.
 //
 // # Keyword leg
 //
-// Words are those of package words. The weight of a word that n of N passages
+// Words are those of an [Analyzer]. The weight of a word that n of N passages
 // have is BM25's, in the variant that is never negative (Lucene's):
 //
 //	idf = ln(1 + (N - n + 0.5) / (n + 0.5))
@@ -37,16 +41,37 @@
 //
 //	semantic = max(0, (cosine - chance) / (1 - chance))
 //
+// # Exact leg
+//
+// It is asked when the query has a phrase in quotation marks, or names a section
+// by its number ("section 4.2", "§ 4.2", "Article IX", and "4.2" where there is
+// such a section). A passage with the phrase, word by word and in the same forms,
+// has 1; so has one in the section, one of a section below has 0.9, and one that
+// names the section 0.5. Of several demands the mean counts.
+//
 // # Score
 //
-// With hi the larger of the two legs and lo the smaller,
+// A search in one mode has the score of its leg. A hybrid search makes one of
+// all, by its [Fusion]:
 //
-//	score = hi + (1 - hi)·lo/4
+//	strongest   hi + (1 - hi)·lo/4, with hi the larger and lo the smaller of the
+//	            semantic leg and the better of the two others
+//	minmax      Σ weight·score / Σ weight
+//	rrf         Σ weight·(k + 1)/(k + rank) / Σ weight
 //
-// rounded to six decimals. It lies between 0 and 1 and means the same for every
-// query, index and tool: a threshold that was set for cosines still cuts cosines
-// there, a passage that has all the words of a question scores 0.8 or more
-// whatever the embedder, and one that has none of them and no likeness scores 0.
-// Two legs that agree rank above one. Equal scores are ordered by the place of
-// the passage.
+// over the legs that were asked. Strongest and minmax mean the same for every
+// query: a threshold cuts likeness. Reciprocal ranks (Cormack et al., Reciprocal
+// Rank Fusion outperforms Condorcet, SIGIR 2009) are given as a share of the best
+// possible, and say how high the legs rank a passage among the others, not how
+// well it fits: 1 is the first everywhere. Each leg ranks its 150 best passages,
+// or ten times as many as are asked for; equal scores share a rank. An exact
+// match has no better or worse: it counts by its score.
+//
+// Where scores count and not ranks, the result is as if every passage were
+// scored: a search looks further down the legs until no passage that it has not
+// seen can be among the best (Fagin et al., Optimal Aggregation Algorithms for
+// Middleware, 2003).
+//
+// Scores are rounded to six decimals. Equal ones are ordered by the place of the
+// passage.
 package index

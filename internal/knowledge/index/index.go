@@ -1,15 +1,11 @@
 package index
 
 import (
-	"cmp"
+	"context"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
-	"sort"
-
-	"github.com/viterin/vek/vek32"
-
-	"github.com/holodeck-go/holodeck/internal/embed/words"
+	"sync"
 )
 
 const (
@@ -37,102 +33,70 @@ const (
 	precision = 1e6
 	// least is the lowest score of a hit: less would be shown as 0.00.
 	least = 0.005
+	// poolSize and poolFactor say how many passages each leg hands to a fusion:
+	// the former, or the latter times what is asked for.
+	poolSize   = 150
+	poolFactor = 10
+	// deeper is how much further a search looks when it is not yet sure.
+	deeper = 4
 )
 
 // Part is some passages of an index.
 type Part struct {
 	Words *Segment
-	// Vectors holds one vector of length one for each passage, one after the
-	// other.
-	Vectors []float32
+	// Texts are what phrases are looked for in; nil where none are.
+	Texts []string
+	// Headings are those above each passage, the outermost first and its own
+	// last, "" when it has none of its own; nil where there are no sections.
+	Headings [][]string
+}
+
+// Options says how passages are compared with queries.
+type Options struct {
+	// Analyzer is the one that made the words of the parts.
+	Analyzer Analyzer
+	// Vectors are those of the passages; with nil, nothing is like anything.
+	Vectors Vectors
+	// Chance is the cosine that is taken for no likeness, at least 0 and less
+	// than 1.
+	Chance float64
 }
 
 // Index finds passages. It is safe for concurrent use.
 type Index struct {
-	dimensions int
-	chance     float64
-	vectors    [][]float32 // of each part
-	passages   int
-
-	terms   map[string]int
-	begins  []uint32 // where the occurrences of each term begin, and the end of the last
-	where   []uint32 // passage of each occurrence
-	counts  []uint32 // its count
-	idf     []float64
-	norms   []float64 // k1·(1 - b + b·dl/avgdl) of each passage
-	foreign float64   // weight of a word that no passage has
+	analyzer Analyzer
+	vectors  Vectors
+	chance   float64
+	passages int
+	words    *postings
+	texts    []string // nil when there are none
+	sections map[string][]place
+	tallies  sync.Pool // of *keywordLeg, at rest
 }
 
 // New returns the index of parts, whose passages are numbered from 0 in order.
-// Vectors have the given number of dimensions; chance is the cosine that is
-// taken for no likeness, at least 0 and less than 1.
-func New(dimensions int, chance float64, parts []Part) (*Index, error) {
-	if dimensions < 1 {
-		return nil, fmt.Errorf("vectors of %d dimensions cannot be compared", dimensions)
-	}
-	ix := &Index{dimensions: dimensions, chance: chance, terms: map[string]int{}}
+func New(parts []Part, o Options) (*Index, error) {
+	ix := &Index{analyzer: o.Analyzer, vectors: o.Vectors, chance: o.Chance}
+	texts := 0
 	for i, p := range parts {
-		if want := p.Words.Len() * dimensions; len(p.Vectors) != want {
-			return nil, fmt.Errorf("part %d has %d numbers in its vectors, want %d", i, len(p.Vectors), want)
+		n := p.Words.Len()
+		if p.Texts != nil && len(p.Texts) != n || p.Headings != nil && len(p.Headings) != n {
+			return nil, fmt.Errorf("part %d has words of %d passages, texts of %d and headings of %d", i, n, len(p.Texts), len(p.Headings))
 		}
-		ix.vectors = append(ix.vectors, p.Vectors)
-		ix.passages += p.Words.Len()
+		ix.passages += n
+		texts += len(p.Texts)
 	}
-	ix.invert(parts)
+	if texts == ix.passages {
+		for _, p := range parts {
+			ix.texts = append(ix.texts, p.Texts...)
+		}
+	}
+	ix.words = invert(parts, ix.passages)
+	ix.sections = places(parts)
+	ix.tallies.New = func() any {
+		return &keywordLeg{tally: tally{bm25: make([]float64, ix.passages), matched: make([]float64, ix.passages)}}
+	}
 	return ix, nil
-}
-
-// invert turns the words of each passage into the passages of each word.
-func (ix *Index) invert(parts []Part) {
-	local := make([][]int, len(parts)) // the index's number of each part's terms
-	var occurrences []uint32           // of each term
-	total := 0.0
-	for i, p := range parts {
-		local[i] = make([]int, len(p.Words.terms))
-		for j, term := range p.Words.terms {
-			id, ok := ix.terms[term]
-			if !ok {
-				id = len(occurrences)
-				ix.terms[term] = id
-				occurrences = append(occurrences, 0)
-			}
-			local[i][j] = id
-		}
-		for _, posting := range p.Words.postings {
-			occurrences[local[i][posting.term]]++
-		}
-		for _, n := range p.Words.lengths {
-			total += float64(n)
-		}
-	}
-	ix.begins = make([]uint32, len(occurrences)+1)
-	ix.idf = make([]float64, len(occurrences))
-	for id, n := range occurrences {
-		ix.begins[id+1] = ix.begins[id] + n
-		ix.idf[id] = idf(ix.passages, int(n))
-	}
-	ix.foreign = unknownWeight * idf(ix.passages, 1)
-
-	ix.where = make([]uint32, ix.begins[len(occurrences)])
-	ix.counts = make([]uint32, len(ix.where))
-	ix.norms = make([]float64, 0, ix.passages)
-	mean := max(total/float64(max(ix.passages, 1)), 1)
-	next := slices.Clone(ix.begins)
-	for i, p := range parts {
-		for j, length := range p.Words.lengths {
-			for _, posting := range p.Words.of(j) {
-				id := local[i][posting.term]
-				ix.where[next[id]], ix.counts[next[id]] = uint32(len(ix.norms)), posting.count
-				next[id]++
-			}
-			ix.norms = append(ix.norms, bm25K1*(1-bm25B+bm25B*float64(length)/mean))
-		}
-	}
-}
-
-// idf is the weight of a word that n of total passages have.
-func idf(total, n int) float64 {
-	return math.Log1p((float64(total-n) + 0.5) / (float64(n) + 0.5))
 }
 
 // Len is the number of passages.
@@ -141,130 +105,184 @@ func (ix *Index) Len() int { return ix.passages }
 // Query is what is looked for.
 type Query struct {
 	Text string
-	// Vector is the text's vector, of length one and of the index's dimensions.
-	Vector []float32
+	// Vector is the text's vector, of length one; nil leaves the semantic leg out.
+	Vector  []float32
+	Ranking Ranking
+	// Limit is the most hits, Threshold the lowest score of one.
+	Limit     int
+	Threshold float64
 }
 
 // Hit is a passage that was found.
 type Hit struct {
 	Passage int     // its number
 	Score   float64 // as the package documentation defines it
+	// Legs are the scores of the legs that were asked, 0 where a leg has not
+	// found the passage.
+	Legs []Leg
 }
 
-// Search returns the passages with the highest scores, at most limit of them
-// and none below threshold, best first.
-func (ix *Index) Search(q Query, limit int, threshold float64) []Hit {
-	if ix.passages == 0 || limit <= 0 {
-		return nil
+// Leg is what one leg says of a passage.
+type Leg struct {
+	Name  string  `json:"name"` // a Mode
+	Score float64 `json:"score"`
+}
+
+// Search returns the passages with the highest scores, best first. It fails
+// when the vectors cannot be compared.
+func (ix *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
+	var err error
+	if q.Ranking, err = q.Ranking.withDefaults(); err != nil {
+		return nil, err
 	}
-	keyword := ix.keyword(q.Text)
-	threshold = max(threshold, least)
-	var best []Hit
-	passage := -1
-	for _, vectors := range ix.vectors {
-		for vector := range slices.Chunk(vectors, ix.dimensions) {
-			passage++
-			cosine := float64(vek32.Dot(q.Vector, vector))
-			score := fuse(keyword[passage], ix.semantic(cosine))
-			if score < threshold || len(best) == limit && score <= best[limit-1].Score {
-				continue
-			}
-			// Passages come in order, so that of equal scores the earlier stays first.
-			at := sort.Search(len(best), func(k int) bool { return best[k].Score < score })
-			if len(best) == limit {
-				best = best[:limit-1]
-			}
-			best = slices.Insert(best, at, Hit{Passage: passage, Score: score})
+	if ix.passages == 0 || q.Limit <= 0 {
+		return nil, nil
+	}
+	q.Threshold = max(q.Threshold, least)
+	words := ix.keyword(q.Text)
+	defer ix.release(words)
+	exact, asked := map[int]float64(nil), false
+	if q.Ranking.Exact > 0 {
+		exact, asked = ix.exact(q.Text, q.Ranking.Mode == Exact)
+	}
+	for depth := max(poolSize, poolFactor*q.Limit); ; depth *= deeper {
+		legs, err := ix.legs(ctx, q, depth, words, exact, asked)
+		if err != nil {
+			return nil, err
 		}
+		found := candidates(legs)
+		if !q.Ranking.byRank() {
+			if err := ix.fill(ctx, q, legs, words, found); err != nil {
+				return nil, err
+			}
+		}
+		best := top{limit: q.Limit}
+		for _, passage := range found {
+			if score := q.Ranking.ofPassage(legs, passage); score >= q.Threshold {
+				best.add(scored{passage, score})
+			}
+		}
+		if !sure(q, legs, &best) {
+			continue
+		}
+		if err := ix.fill(ctx, q, legs, words, passagesOf(best.sorted())); err != nil {
+			return nil, err
+		}
+		return hits(best.heap, legs), nil
 	}
-	return best
+}
+
+// legs asks each leg for its depth best passages.
+func (ix *Index) legs(ctx context.Context, q Query, depth int, words *keywordLeg, exact map[int]float64, asked bool) ([]*leg, error) {
+	var legs []*leg
+	r := q.Ranking
+	if r.Semantic > 0 && ix.vectors != nil && q.Vector != nil {
+		near, err := ix.vectors.Nearest(ctx, q.Vector, depth)
+		if err != nil {
+			return nil, err
+		}
+		ranked, whole := make([]scored, 0, len(near)), len(near) < depth
+		for _, n := range near {
+			score := ix.semantic(n.Cosine)
+			if score == 0 {
+				whole = true // and so have all that follow
+				break
+			}
+			ranked = append(ranked, scored{n.Passage, score})
+		}
+		legs = append(legs, newLeg(string(Semantic), r.Semantic, ranked, whole))
+	}
+	if r.Keyword > 0 {
+		ranked, whole := words.best(depth)
+		legs = append(legs, newLeg(string(Keyword), r.Keyword, ranked, whole))
+	}
+	if asked {
+		ranked := make([]scored, 0, len(exact))
+		for passage, score := range exact {
+			ranked = append(ranked, scored{passage, score})
+		}
+		slices.SortFunc(ranked, scored.compare)
+		legs = append(legs, newLeg(string(Exact), r.Exact, ranked, true))
+	}
+	return legs, nil
 }
 
 // semantic returns the semantic leg's score of a cosine.
 func (ix *Index) semantic(cosine float64) float64 {
-	return max(0, (cosine-ix.chance)/(1-ix.chance))
+	return round(max(0, (cosine-ix.chance)/(1-ix.chance)))
 }
 
-// fuse makes one score of two.
-func fuse(keyword, semantic float64) float64 {
-	hi, lo := max(keyword, semantic), min(keyword, semantic)
-	score := math.Round((hi+(1-hi)*lo*agreement)*precision) / precision
-	return min(score, 1)
+// candidates returns the passages that any leg ranks.
+func candidates(legs []*leg) []int {
+	found := map[int]bool{}
+	for _, l := range legs {
+		for _, s := range l.ranked {
+			found[s.passage] = true
+		}
+	}
+	return slices.Collect(maps.Keys(found))
 }
 
-// queryTerms returns the distinct words of a query in order: without stop
-// words, unless it has no others and is empty of meaning.
-func queryTerms(text string) (terms []string, empty bool) {
-	var content, stops []string
-	seen := map[string]bool{}
-	for w := range words.All(text) {
-		if seen[string(w.Stem)] {
+// fill asks each leg for its scores of passages that it does not rank.
+func (ix *Index) fill(ctx context.Context, q Query, legs []*leg, words *keywordLeg, passages []int) error {
+	for _, l := range legs {
+		if l.whole {
 			continue
 		}
-		term := string(w.Stem)
-		seen[term] = true
-		if w.Stop {
-			stops = append(stops, term)
-		} else {
-			content = append(content, term)
+		var open []int
+		for _, passage := range passages {
+			if _, ok := l.score[passage]; !ok {
+				open = append(open, passage)
+			}
 		}
-	}
-	if len(content) == 0 {
-		return stops, true
-	}
-	return content, false
-}
-
-// keyword returns the keyword leg's score of every passage.
-func (ix *Index) keyword(query string) []float64 {
-	terms, empty := queryTerms(query)
-	most := 1.0
-	if empty {
-		most = emptyWords
-	}
-	scores := make([]float64, ix.passages)
-	bm25, matched := ix.bm25(terms)
-	full := ix.fullMatch(terms)
-	for passage, weight := range matched {
-		if weight > 0 {
-			scores[passage] = most * min(1, weight/full) * (1 - firmness + firmness*bm25[passage]/weight)
-		}
-	}
-	return scores
-}
-
-// bm25 returns the BM25 score of every passage, and the weight of the terms it
-// has.
-func (ix *Index) bm25(terms []string) (scores, matched []float64) {
-	scores, matched = make([]float64, ix.passages), make([]float64, ix.passages)
-	for _, term := range terms {
-		id, ok := ix.terms[term]
-		if !ok {
+		if len(open) == 0 {
 			continue
 		}
-		weight := ix.idf[id]
-		for i := ix.begins[id]; i < ix.begins[id+1]; i++ {
-			passage, tf := ix.where[i], float64(ix.counts[i])
-			scores[passage] += weight * tf / (tf + ix.norms[passage])
-			matched[passage] += weight
+		if l.name == string(Keyword) {
+			for _, passage := range open {
+				l.score[passage] = round(words.score(passage))
+			}
+			continue
+		}
+		cosines, err := ix.vectors.Cosines(ctx, q.Vector, open)
+		if err != nil {
+			return err
+		}
+		for i, passage := range open {
+			l.score[passage] = ix.semantic(cosines[i])
 		}
 	}
-	return scores, matched
+	return nil
 }
 
-// fullMatch returns the weight of the terms that make a full match.
-func (ix *Index) fullMatch(terms []string) float64 {
-	weights := make([]float64, len(terms))
-	for i, term := range terms {
-		weights[i] = ix.foreign
-		if id, ok := ix.terms[term]; ok {
-			weights[i] = ix.idf[id]
+// sure reports whether no passage that the legs have not come to can be among
+// the best. Where ranks count, the passages that the legs rank are all there are.
+func sure(q Query, legs []*leg, best *top) bool {
+	if q.Ranking.byRank() {
+		return true
+	}
+	whole := !slices.ContainsFunc(legs, func(l *leg) bool { return !l.whole })
+	rest := q.Ranking.bound(legs)
+	return whole || rest < q.Threshold || best.full(rest)
+}
+
+func passagesOf(list []scored) []int {
+	passages := make([]int, len(list))
+	for i, s := range list {
+		passages[i] = s.passage
+	}
+	return passages
+}
+
+// hits returns what was found, with what each leg says of it.
+func hits(best []scored, legs []*leg) []Hit {
+	var out []Hit
+	for _, s := range best {
+		hit := Hit{Passage: s.passage, Score: s.score}
+		for _, l := range legs {
+			hit.Legs = append(hit.Legs, Leg{l.name, l.score[s.passage]})
 		}
+		out = append(out, hit)
 	}
-	slices.SortFunc(weights, func(a, b float64) int { return cmp.Compare(b, a) })
-	sum := 0.0
-	for _, w := range weights[:min(len(weights), FullMatch)] {
-		sum += w
-	}
-	return sum
+	return out
 }

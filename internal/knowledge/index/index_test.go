@@ -1,8 +1,10 @@
 package index_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -22,18 +24,20 @@ func newEngine(t testing.TB, parts ...[]string) engine {
 	t.Helper()
 	e := embed.NewHashing(0)
 	var built []index.Part
+	var vectors [][]float32
 	for _, texts := range parts {
-		p := index.Part{Words: index.Analyze(texts)}
-		vectors, err := e.Embed(t.Context(), texts)
+		got, err := e.Embed(t.Context(), texts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range vectors {
-			p.Vectors = append(p.Vectors, v...)
-		}
-		built = append(built, p)
+		built = append(built, index.Part{Words: index.Analyzer{}.Analyze(texts), Texts: slices.Concat([]string{}, texts)})
+		vectors = append(vectors, slices.Concat(got...))
 	}
-	ix, err := index.New(e.Dimensions(), e.Chance(), built)
+	flat, err := index.NewFlat(e.Dimensions(), vectors...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := index.New(built, index.Options{Vectors: flat, Chance: e.Chance()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +46,18 @@ func newEngine(t testing.TB, parts ...[]string) engine {
 
 func (e engine) search(query string, limit int, threshold float64) []index.Hit {
 	e.t.Helper()
-	return e.ix.Search(index.Query{Text: query, Vector: vector(e.t, query)}, limit, threshold)
+	return e.rank(index.Ranking{}, query, limit, threshold)
+}
+
+func (e engine) rank(r index.Ranking, query string, limit int, threshold float64) []index.Hit {
+	e.t.Helper()
+	hits, err := e.ix.Search(context.Background(), index.Query{
+		Text: query, Vector: vector(e.t, query), Ranking: r, Limit: limit, Threshold: threshold,
+	})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return hits
 }
 
 func vector(t testing.TB, text string) []float32 {
@@ -135,10 +150,10 @@ func TestThresholdAndLimit(t *testing.T) {
 			t.Errorf("hits are not in order: %v", all)
 		}
 	}
-	if got := e.search("billing account settings", 2, 0); !slices.Equal(got, all[:2]) {
+	if got := e.search("billing account settings", 2, 0); !reflect.DeepEqual(got, all[:2]) {
 		t.Errorf("limit 2: %v, want %v", got, all[:2])
 	}
-	if got := e.search("billing account settings", 10, all[1].Score); !slices.Equal(got, all[:2]) {
+	if got := e.search("billing account settings", 10, all[1].Score); !reflect.DeepEqual(got, all[:2]) {
 		t.Errorf("a threshold equal to a score must keep it: %v, want %v", got, all[:2])
 	}
 	if got := e.search("billing", 0, 0); got != nil {
@@ -163,7 +178,7 @@ func TestPartsDoNotChangeScores(t *testing.T) {
 	one := newEngine(t, helpDesk)
 	many := newEngine(t, helpDesk[:1], nil, helpDesk[1:5], helpDesk[5:])
 	for _, query := range []string{"refund", "billing settings", "open Monday", "of the"} {
-		if a, b := one.search(query, 8, 0), many.search(query, 8, 0); !slices.Equal(a, b) {
+		if a, b := one.search(query, 8, 0), many.search(query, 8, 0); !reflect.DeepEqual(a, b) {
 			t.Errorf("%q: %v in one part, %v in many", query, a, b)
 		}
 	}
@@ -189,18 +204,24 @@ func TestAnEmptyIndexFindsNothing(t *testing.T) {
 	}
 }
 
-func TestNewRefusesVectorsOfAnotherWidth(t *testing.T) {
+func TestVectorsOfAnotherWidthAreRefused(t *testing.T) {
 	for dimensions, numbers := range map[int]int{3: 4, 0: 0, -1: 0} {
-		_, err := index.New(dimensions, 0, []index.Part{{Words: index.Analyze([]string{"a"}), Vectors: make([]float32, numbers)}})
-		if err == nil {
+		if _, err := index.NewFlat(dimensions, make([]float32, numbers)); err == nil {
 			t.Errorf("%d numbers in %d dimensions: no error", numbers, dimensions)
 		}
+	}
+	flat, err := index.NewFlat(2, []float32{1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := flat.Nearest(t.Context(), []float32{1}, 1); err == nil {
+		t.Errorf("a query of another width found %v", n)
 	}
 }
 
 func TestSegmentSurvivesItsBytes(t *testing.T) {
 	for _, texts := range [][]string{nil, {""}, helpDesk, {"a a a b", "", "b c 退货"}} {
-		s := index.Analyze(texts)
+		s := index.Analyzer{}.Analyze(texts)
 		b := s.Append(nil)
 		back, err := index.ParseSegment(b)
 		if err != nil {
@@ -218,29 +239,30 @@ func TestSegmentSurvivesItsBytes(t *testing.T) {
 }
 
 func FuzzParseSegment(f *testing.F) {
-	f.Add(index.Analyze(helpDesk[:2]).Append(nil))
+	f.Add(index.Analyzer{}.Analyze(helpDesk[:2]).Append(nil))
 	f.Add([]byte{0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := index.ParseSegment(b)
 		if err != nil {
 			return
 		}
-		ix, err := index.New(1, 0, []index.Part{{Words: s, Vectors: make([]float32, s.Len())}})
+		ix, err := index.New([]index.Part{{Words: s}}, index.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ix.Search(index.Query{Text: "open the account", Vector: []float32{1}}, 5, 0)
+		if _, err := ix.Search(t.Context(), index.Query{Text: "open the account", Limit: 5}); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 
 func TestSearchIsSafeForConcurrentUse(t *testing.T) {
 	e := newEngine(t, helpDesk)
 	want := e.search("billing", 3, 0)
-	v := vector(t, "billing")
 	var searches sync.WaitGroup
 	for range 16 {
 		searches.Go(func() {
-			if got := e.ix.Search(index.Query{Text: "billing", Vector: v}, 3, 0); !slices.Equal(got, want) {
+			if got := e.search("billing", 3, 0); !reflect.DeepEqual(got, want) {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		})
@@ -266,11 +288,13 @@ func corpus(n int) []string {
 
 func BenchmarkSearch10k(b *testing.B) {
 	e := newEngine(b, corpus(10_000))
-	query := "w12 w345 w9 w2048 w77"
-	v := vector(b, query)
+	q := index.Query{Text: "w12 w345 w9 w2048 w77", Limit: 5, Threshold: 0.3}
+	q.Vector = vector(b, q.Text)
 	b.ReportAllocs()
 	for b.Loop() {
-		e.ix.Search(index.Query{Text: query, Vector: v}, 5, 0.3)
+		if _, err := e.ix.Search(b.Context(), q); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
@@ -278,6 +302,6 @@ func BenchmarkAnalyze(b *testing.B) {
 	texts := corpus(200)
 	b.ReportAllocs()
 	for b.Loop() {
-		index.Analyze(texts)
+		index.Analyzer{}.Analyze(texts)
 	}
 }

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"math"
 	"slices"
-
-	"github.com/holodeck-go/holodeck/internal/embed/words"
 )
 
 // Version names the rules of this package that what is stored depends on.
-const Version = "index/1"
+const Version = "index/2"
 
 // Segment holds the words of some passages, counted. It never changes.
 type Segment struct {
@@ -24,14 +22,14 @@ type Segment struct {
 type posting struct{ term, count uint32 }
 
 // Analyze counts the words of texts.
-func Analyze(texts []string) *Segment {
+func (a Analyzer) Analyze(texts []string) *Segment {
 	s := &Segment{}
 	ids := map[string]uint32{}
 	counts := map[uint32]uint32{}
 	for _, text := range texts {
 		clear(counts)
 		length := uint32(0)
-		for w := range words.All(text) {
+		for w := range a.words(text) {
 			id, ok := ids[string(w.Stem)]
 			if !ok {
 				id = uint32(len(s.terms))

@@ -1,0 +1,172 @@
+package index
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/holodeck-go/holodeck/internal/embed/words"
+)
+
+const (
+	// exactBelow is the exact leg's score of a passage within the section that
+	// is asked for, but of a section below.
+	exactBelow = 0.9
+	// exactMention is that of a passage that names the section.
+	exactMention = 0.5
+)
+
+// quoted matches what a query has in quotation marks.
+var quoted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»`)
+})
+
+// place is a passage under a heading.
+type place struct {
+	section
+	passage int
+	own     bool // the passage's own section, not one above
+}
+
+// places returns, for every number of a section, the passages in it.
+func places(parts []Part) map[string][]place {
+	out := map[string][]place{}
+	passage := 0
+	for _, part := range parts {
+		for i := range part.Words.Len() {
+			if part.Headings != nil {
+				chain := part.Headings[i]
+				for level, heading := range chain {
+					if s, ok := sectionOf(heading); ok {
+						out[s.number] = append(out[s.number], place{s, passage, level == len(chain)-1})
+					}
+				}
+			}
+			passage++
+		}
+	}
+	return out
+}
+
+// exact returns the exact leg's scores of the passages that have any, and
+// whether the query asks for something exact: a quoted phrase, or a section by
+// its number. With whole, a query that has neither is a phrase as a whole.
+func (ix *Index) exact(query string, whole bool) (scores map[int]float64, asked bool) {
+	if ix.texts == nil {
+		return nil, false
+	}
+	var demands []map[int]float64
+	for _, m := range quoted().FindAllStringSubmatch(query, -1) {
+		if phrase := lowerWords(strings.Join(m[1:], "")); len(phrase) > 0 {
+			demands = append(demands, ix.withPhrase(phrase))
+		}
+	}
+	for _, ref := range references(quoted().ReplaceAllString(query, " ")) {
+		if found := ix.inSection(ref); !ref.bare || len(found) > 0 {
+			demands = append(demands, found)
+		}
+	}
+	if len(demands) == 0 && whole {
+		if phrase := lowerWords(query); len(phrase) > 0 {
+			demands = append(demands, ix.withPhrase(phrase))
+		}
+	}
+	scores = map[int]float64{}
+	for _, demand := range demands {
+		for passage, score := range demand {
+			scores[passage] += score / float64(len(demands))
+		}
+	}
+	for passage, score := range scores {
+		scores[passage] = round(score) // sums of thirds
+	}
+	return scores, len(demands) > 0
+}
+
+// inSection returns the passages in a section and those that name it.
+func (ix *Index) inSection(ref reference) map[int]float64 {
+	found := map[int]float64{}
+	for _, p := range ix.sections[ref.number] {
+		if !p.same(ref.section) {
+			continue
+		}
+		score := exactBelow
+		if p.own {
+			score = 1
+		}
+		found[p.passage] = max(found[p.passage], score)
+	}
+	if ref.bare && len(found) == 0 {
+		return nil
+	}
+	for passage := range ix.withPhrase(lowerWords(ref.text)) {
+		found[passage] = max(found[passage], exactMention)
+	}
+	return found
+}
+
+// withPhrase returns the passages whose text has the words, one after another
+// and in the same form.
+func (ix *Index) withPhrase(phrase []string) map[int]float64 {
+	found := map[int]float64{}
+	for _, passage := range ix.withAll(phrase) {
+		if hasPhrase(ix.texts[passage], phrase) {
+			found[int(passage)] = 1
+		}
+	}
+	return found
+}
+
+// withAll returns the passages that have all the words, in any order.
+func (ix *Index) withAll(phrase []string) []uint32 {
+	var lists [][]uint32
+	for _, w := range phrase {
+		for stemmed := range ix.analyzer.words(w) {
+			passages, _, _ := ix.words.of(string(stemmed.Stem))
+			lists = append(lists, passages)
+		}
+	}
+	slices.SortFunc(lists, func(a, b []uint32) int { return len(a) - len(b) })
+	if len(lists) == 0 {
+		return nil
+	}
+	common := slices.Clone(lists[0])
+	for _, list := range lists[1:] {
+		common = slices.DeleteFunc(common, func(passage uint32) bool {
+			_, has := slices.BinarySearch(list, passage)
+			return !has
+		})
+	}
+	return common
+}
+
+// lowerWords returns the words of text in lower case.
+func lowerWords(text string) []string {
+	var out []string
+	for w := range words.Lower(text) {
+		out = append(out, string(w))
+	}
+	return out
+}
+
+// hasPhrase reports whether text has the words of phrase one after another.
+func hasPhrase(text string, phrase []string) bool {
+	var begun []int // how many words of the phrase each place that may be one has
+	for w := range words.Lower(text) {
+		next := begun[:0]
+		for _, n := range begun {
+			if string(w) == phrase[n] {
+				next = append(next, n+1)
+			}
+		}
+		if string(w) == phrase[0] {
+			next = append(next, 1)
+		}
+		if slices.Contains(next, len(phrase)) {
+			return true
+		}
+		begun = next
+	}
+	return false
+}
