@@ -56,12 +56,12 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 	o := loop.Options{
 		Env: env, Backend: string(a.Runtime), Model: model,
 		Tools: set,
-		WithTools: func(more []agent.Tool) (loop.Tools, error) {
-			wider, err := set.With(more)
+		ForSession: func(ctx context.Context, id string, more []agent.Tool) (loop.SessionTools, error) {
+			own, err := set.ForSession(ctx, id, more)
 			if err != nil {
-				return nil, err
+				return nil, err // a nil set would be no nil interface
 			}
-			return wider, nil
+			return own, nil
 		},
 		Selector: selector,
 		System:   a.Prompt.Text, Schema: a.Schema,

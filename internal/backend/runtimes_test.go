@@ -114,12 +114,12 @@ func base(t *testing.T, r runtime, model llm.Model, tools ...agent.Tool) loop.Op
 	t.Cleanup(func() { set.Close() })
 	return loop.Options{
 		Env: testEnv(), Backend: r.name, Model: model, Tools: set,
-		WithTools: func(more []agent.Tool) (loop.Tools, error) {
-			wider, err := set.With(more)
+		ForSession: func(ctx context.Context, id string, more []agent.Tool) (loop.SessionTools, error) {
+			own, err := set.ForSession(ctx, id, more)
 			if err != nil {
-				return nil, err
+				return nil, err // a nil set would be no nil interface
 			}
-			return wider, nil
+			return own, nil
 		},
 	}
 }

@@ -23,6 +23,7 @@ const (
 	Model     Kind = "model"
 	Tool      Kind = "tool"
 	Selection Kind = "selection" // which tools a turn offers
+	Tools     Kind = "tools"     // which tools an agent has in a turn
 )
 
 // Place says where in a run an exchange stands. An exchange outside of any

@@ -170,24 +170,26 @@ func replay(env agent.Env, a *config.Agent, p *cassette.Player) (*Set, error) {
 	}
 	s := newSet(env, a)
 	s.player = p
-	var members []member
+	var parts []part
 	for _, t := range a.Tools {
 		b, found := t.Base(), false
 		if def, ok := knowledge.Definition(a, t); ok {
-			members = append(members, memberOf(t, onTape{def}))
+			parts = append(parts, partOf(t, opened{tools: []agent.Tool{onTape{def}}}))
 			continue
 		}
+		var e opened
 		for _, d := range list {
 			if d.Tool == b.Name {
-				members = append(members, memberOf(t, onTape{d.Definition}))
+				e.tools = append(e.tools, onTape{d.Definition})
 				found = true
 			}
 		}
-		if !found {
+		if _, server := t.(*config.MCPTool); !found && !server { // which may have had none
 			return nil, &agent.ToolError{Tool: b.Name, Err: fmt.Errorf("replay: the cassette in %s does not have it; record it again", p.Dir())}
 		}
+		parts = append(parts, partOf(t, e))
 	}
-	if err := s.add(members); err != nil {
+	if err := s.begin(parts); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

@@ -37,10 +37,12 @@ func recordedSet(t *testing.T, env agent.Env, r *cassette.Recorder, redactor *se
 	t.Helper()
 	s := newSet(env, &config.Agent{Redactor: redactor})
 	s.recorder = r
+	var members []member
 	for _, tool := range tools {
-		if err := s.add([]member{{tool: tool, name: tool.name, where: tool.name, bound: bound{limit: time.Minute}}}); err != nil {
-			t.Fatal(err)
-		}
+		members = append(members, member{tool: tool, name: tool.name, where: tool.name, bound: bound{limit: time.Minute}})
+	}
+	if err := s.begin([]part{{members: members}}); err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	return s

@@ -58,7 +58,7 @@ func checkPermissions(a *config.Agent) []config.Problem {
 	for _, t := range a.Tools {
 		canonical, ok := canonicalName(t)
 		complete = complete && ok
-		names = append(names, toolNames{canonical, t.Base().Name})
+		names = append(names, toolNames{canonical: canonical, inFile: t.Base().Name})
 	}
 	var problems []config.Problem
 	for _, list := range permissionsOf(a).all() {

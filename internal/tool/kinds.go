@@ -24,6 +24,9 @@ type opener struct {
 type opened struct {
 	tools  []agent.Tool
 	closer io.Closer // nil when there is nothing to close
+	// server is set in place of tools where they may change.
+	server     server
+	perSession *perSession // set when every session has a server of its own
 }
 
 // open opens one entry. Several are opened at once.

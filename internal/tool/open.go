@@ -69,22 +69,20 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 			return nil, err
 		}
 	}
-	opened, err := openAll(ctx, a.Tools, o.open)
+	entries, err := openAll(ctx, a.Tools, o.open)
 	if err != nil {
 		return nil, err
 	}
 	s := newSet(env, a)
 	s.recorder, s.observe = opts.Recorder, opts.Observe
-	var members []member
-	for i, entry := range opened {
-		for _, t := range entry.tools {
-			members = append(members, memberOf(a.Tools[i], t))
-		}
-		if entry.closer != nil {
-			s.closers = append(s.closers, entry.closer)
+	parts := make([]part, len(entries))
+	for i, e := range entries {
+		parts[i] = partOf(a.Tools[i], e)
+		if e.closer != nil {
+			s.closers = append(s.closers, e.closer)
 		}
 	}
-	if err := s.add(members); err != nil {
+	if err := s.begin(parts); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

@@ -36,17 +36,29 @@ type patterns struct {
 	globs []string
 }
 
-// toolNames is what a tool is called.
-type toolNames struct{ canonical, inFile string }
+// toolNames is what a tool is called. The tool of an MCP server has the names,
+// too, by which other runtimes offer it.
+type toolNames struct {
+	canonical, inFile string
+	wire              []string
+}
+
+// namesOf returns what a tool is called.
+func namesOf(m member, def agent.Definition) toolNames {
+	n := toolNames{canonical: def.Name, inFile: m.name}
+	if server, ok := strings.CutPrefix(def.Source, "mcp:"); ok {
+		n.wire = []string{"mcp__" + def.Name, server + "-" + strings.TrimPrefix(def.Name, server+"__")}
+	}
+	return n
+}
 
 // match returns the glob that matches a tool, if one does.
 func (p patterns) match(n toolNames) (string, bool) {
 	for _, glob := range p.globs {
-		if ok, _ := path.Match(glob, n.canonical); ok {
-			return glob, true
-		}
-		if ok, _ := path.Match(glob, n.inFile); ok {
-			return glob, true
+		for _, name := range append([]string{n.canonical, n.inFile}, n.wire...) {
+			if ok, _ := path.Match(glob, name); ok {
+				return glob, true
+			}
 		}
 	}
 	return "", false

@@ -59,11 +59,11 @@ func setOf(t *testing.T, a *config.Agent) *Set {
 	t.Helper()
 	s := newSet(agent.Env{Now: agent.SystemEnv(nil).Now, Log: slog.New(slog.DiscardHandler)}, a)
 	t.Cleanup(func() { _ = s.Close() })
-	var members []member
+	var parts []part
 	for _, c := range a.Tools {
-		members = append(members, memberOf(c, answering{c.Base().Name + "_search", "found"}))
+		parts = append(parts, partOf(c, opened{tools: []agent.Tool{answering{c.Base().Name + "_search", "found"}}}))
 	}
-	if err := s.add(members); err != nil {
+	if err := s.begin(parts); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -176,7 +176,7 @@ func TestTheFilesTimeoutBoundsACall(t *testing.T) {
 	a := load(t, offlineModel)
 	s := newSet(agent.Env{Now: agent.SystemEnv(nil).Now, Log: slog.New(slog.DiscardHandler)}, a)
 	defer s.Close()
-	if err := s.add([]member{memberOf(a.Tools[1], waiting{})}); err != nil {
+	if err := s.begin([]part{partOf(a.Tools[1], opened{tools: []agent.Tool{waiting{}}})}); err != nil {
 		t.Fatal(err)
 	}
 	got := s.Call(t.Context(), Call{Name: "orders_search", Arguments: json.RawMessage(`{}`)})
@@ -220,7 +220,7 @@ func TestSecretsLeaveNoTool(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSet(agent.Env{Now: agent.SystemEnv(nil).Now, Log: slog.New(slog.DiscardHandler)}, a)
 			defer s.Close()
-			if err := s.add([]member{memberOf(a.Tools[0], tt.tool)}); err != nil {
+			if err := s.begin([]part{partOf(a.Tools[0], opened{tools: []agent.Tool{tt.tool}})}); err != nil {
 				t.Fatal(err)
 			}
 			got := s.Call(t.Context(), Call{Name: "docs_search", Arguments: json.RawMessage(tt.args)})
@@ -249,7 +249,8 @@ func TestAStructuredResultWithoutSecretsKeepsItsBytes(t *testing.T) {
 	s := newSet(agent.Env{Now: agent.SystemEnv(nil).Now, Log: slog.New(slog.DiscardHandler)}, a)
 	defer s.Close()
 	const raw = `{"b": 1.50, "a": 12345678901234567890}`
-	if err := s.add([]member{memberOf(a.Tools[0], returning{agent.ToolResult{Structured: json.RawMessage(raw)}, nil})}); err != nil {
+	tool := returning{agent.ToolResult{Structured: json.RawMessage(raw)}, nil}
+	if err := s.begin([]part{partOf(a.Tools[0], opened{tools: []agent.Tool{tool}})}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Call(t.Context(), Call{Name: "docs_search"}); string(got.Result.Structured) != raw {

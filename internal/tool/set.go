@@ -6,16 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
-	"github.com/holodeck-go/holodeck/internal/llm/schema"
 	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
@@ -23,37 +21,31 @@ import (
 // the default of tools[].timeout.
 const DefaultTimeout = 60 * time.Second
 
-// Set is the tools of one agent. It is safe for concurrent use. Whoever opens
-// a set closes it, after every backend that uses it.
+// Set is the tools of one agent, or, made by ForSession, those of one of its
+// sessions. It is safe for concurrent use. Whoever opens a set closes it, after
+// every backend that uses it.
 type Set struct {
 	env         agent.Env
 	redactor    *secret.Redactor
 	permissions permissions
-	entries     map[string]*entry // by canonical name
-	order       []string          // canonical names as the file has them
-	running     *running          // shared with sets made by With
-	closers     []io.Closer       // what Open opened
-	derived     bool              // made by With: the set it was made from closes
-	observe     Observer          // nil: nobody watches
+	running     *running    // shared with sets made by ForSession
+	closers     []io.Closer // what is closed with the set
+	root        *Set        // the set that Open returned; nil when it is this one
+	session     string      // whose the set is, when it was made by ForSession
+	observe     Observer    // nil: nobody watches
 	recorder    *cassette.Recorder
 	player      *cassette.Player
-	closing     sync.Once
-	closeErr    error
-}
+	degrade     bool // a server that is not there ends nothing
 
-// entry is a tool of a Set and the chain its calls go through.
-type entry struct {
-	def    agent.Definition
-	rule   rule
-	handle Handler
-}
+	mu    sync.Mutex            // held while parts change
+	parts []part                // in the order of the agent file
+	told  map[string]string     // by server, what the session was last told of it
+	now   atomic.Pointer[table] // what the parts come to
+	// recorded is what a cassette has of the tools so far.
+	recorded []described
 
-// member is a tool that is to enter a Set.
-type member struct {
-	tool  agent.Tool
-	name  string // as agent.yaml names it; the canonical name when it does not
-	where string // names it in messages, such as "tools[2]"
-	bound bound
+	closing  sync.Once
+	closeErr error
 }
 
 // Call is a tool call a model asked for.
@@ -98,7 +90,7 @@ type Observer func(ctx context.Context, c Call, def *agent.Definition) (context.
 // alone. Two tools of one name are an error.
 func New(env agent.Env, tools ...agent.Tool) (*Set, error) {
 	s := newSet(env, &config.Agent{})
-	if err := s.add(callersOwn(tools)); err != nil {
+	if err := s.begin([]part{{members: callersOwn(tools, false)}}); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -106,77 +98,17 @@ func New(env agent.Env, tools ...agent.Tool) (*Set, error) {
 
 // newSet returns a set without tools, under the permissions of an agent.
 func newSet(env agent.Env, a *config.Agent) *Set {
-	return &Set{
-		env: env, redactor: a.Redactor, permissions: permissionsOf(a), running: newRunning(),
-		entries: map[string]*entry{},
-	}
-}
-
-// memberOf returns a tool as the agent file has it.
-func memberOf(c config.Tool, t agent.Tool) member {
-	b := c.Base()
-	return member{
-		tool: t, name: b.Name, where: b.Path(),
-		bound: bound{limit: time.Duration(b.Timeout * float64(time.Second)), key: b.Path() + ".timeout"},
-	}
-}
-
-// With returns a set that has the caller's own tools beside those of s, under
-// the same permissions. It lives as long as s and needs no Close of its own.
-func (s *Set) With(tools []agent.Tool) (*Set, error) {
-	wider := &Set{
-		env: s.env, redactor: s.redactor, permissions: s.permissions, running: s.running, derived: true,
-		recorder: s.recorder, player: s.player, observe: s.observe,
-		entries: maps.Clone(s.entries),
-		order:   slices.Clone(s.order),
-	}
-	if err := wider.add(callersOwn(tools)); err != nil {
-		return nil, err
-	}
-	return wider, nil
-}
-
-func callersOwn(tools []agent.Tool) []member {
-	members := make([]member, len(tools))
-	for i, t := range tools {
-		name := t.Definition().Name
-		members[i] = member{tool: t, name: name, where: "the caller's tool " + name, bound: bound{limit: DefaultTimeout}}
-	}
-	return members
-}
-
-// add puts tools into the set. The error names what cannot stand beside what.
-func (s *Set) add(members []member) error {
-	where := map[string]string{}
-	for _, m := range members {
-		def := m.tool.Definition()
-		if other, ok := where[def.Name]; ok {
-			return &agent.ToolError{Tool: def.Name, Err: fmt.Errorf("%s and %s are both called %s; rename one of them", other, m.where, def.Name)}
-		}
-		if _, ok := s.entries[def.Name]; ok {
-			return &agent.ToolError{Tool: def.Name, Err: fmt.Errorf("%s has the name of a tool of the agent; rename one of them", m.where)}
-		}
-		compiled, err := schema.Compile(def.Schema)
-		if err != nil {
-			return &agent.ToolError{Tool: def.Name, Err: fmt.Errorf("%s: schema of its arguments: %w", m.where, err)}
-		}
-		r := s.permissions.of(toolNames{def.Name, m.name})
-		s.entries[def.Name] = &entry{def: def, rule: r, handle: s.chain(m, r, compiled)}
-		s.order = append(s.order, def.Name)
-		where[def.Name] = m.where
-		if s.recorder != nil && !s.derived {
-			s.recorder.Describe(describedTool, def.Name, described{m.name, def})
-		}
-	}
-	return nil
+	s := &Set{env: env, redactor: a.Redactor, permissions: permissionsOf(a), running: newRunning()}
+	s.now.Store(&table{})
+	return s
 }
 
 // Definitions returns what a model is told of the tools, in the order of the
 // agent file. A tool that may never be called is not among them.
 func (s *Set) Definitions() []agent.Definition {
 	var defs []agent.Definition
-	for _, name := range s.order {
-		if e := s.entries[name]; e.rule.decision != refused {
+	for _, e := range s.now.Load().order {
+		if e.rule.decision != refused {
 			defs = append(defs, e.def)
 		}
 	}
@@ -193,7 +125,7 @@ func (s *Set) Call(ctx context.Context, c Call) agent.ToolCallFinished {
 	f := agent.ToolCallFinished{CallID: c.ID, Name: c.Name, Start: now()}
 	if s.observe != nil {
 		var def *agent.Definition
-		if e, ok := s.entries[c.Name]; ok {
+		if e, ok := s.now.Load().entries[c.Name]; ok {
 			def = &e.def
 		}
 		var ended func(agent.ToolCallFinished)
@@ -215,7 +147,7 @@ func (s *Set) Call(ctx context.Context, c Call) agent.ToolCallFinished {
 }
 
 func (s *Set) dispatch(ctx context.Context, c Call) (agent.ToolResult, error) {
-	e, ok := s.entries[c.Name]
+	e, ok := s.now.Load().entries[c.Name]
 	if !ok {
 		return agent.ToolResult{}, s.unknown(c.Name)
 	}
@@ -248,20 +180,28 @@ func firstLine(s string) string {
 }
 
 // Close cancels the calls that are under way, waits up to CloseGrace for them
-// and closes the tools that Open opened. A call that has still not returned is
+// and closes what was opened with the set. A call that has still not returned is
 // left behind, and the error names its tool: no Go program can stop a function
-// that does not listen. Close is idempotent, and does nothing to a set made by
-// With.
+// that does not listen. Closing the set of a session leaves the calls to the set
+// it is of. Close is idempotent.
 func (s *Set) Close() error {
-	if s.derived {
-		return nil
-	}
 	s.closing.Do(func() {
-		errs := []error{s.running.stop()}
-		for _, c := range s.closers {
-			errs = append(errs, c.Close())
+		var stopped error
+		if s.root == nil {
+			stopped = s.running.stop()
 		}
-		s.closeErr = errors.Join(errs...)
+		s.closeErr = errors.Join(stopped, closeAll(s.closers))
 	})
 	return s.closeErr
+}
+
+// closeAll closes things side by side: a server may take its time to end.
+func closeAll(closers []io.Closer) error {
+	errs := make([]error, len(closers))
+	var wg sync.WaitGroup
+	for i, c := range closers {
+		wg.Go(func() { errs[i] = c.Close() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }

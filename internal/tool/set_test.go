@@ -145,7 +145,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestWithAddsTheCallersTools(t *testing.T) {
 	s := open(t, searcher("a", echo))
-	wider, err := s.With([]agent.Tool{searcher("b", echo)})
+	wider, err := s.ForSession(t.Context(), "s", []agent.Tool{searcher("b", echo)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestWithAddsTheCallersTools(t *testing.T) {
 	if got := s.Call(t.Context(), tool.Call{Name: "a", Arguments: json.RawMessage(`{"query": "x"}`)}); got.Err != "" {
 		t.Errorf("closing the wider set closed the first: %s", got.Err)
 	}
-	if _, err := s.With([]agent.Tool{searcher("a", echo)}); err == nil || !strings.Contains(err.Error(), "the name of a tool of the agent") {
+	if _, err := s.ForSession(t.Context(), "s", []agent.Tool{searcher("a", echo)}); err == nil || !strings.Contains(err.Error(), "the name of a tool of the agent") {
 		t.Errorf("With a name that is taken = %v", err)
 	}
 }

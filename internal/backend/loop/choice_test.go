@@ -53,7 +53,7 @@ func TestATurnOffersTheToolsThatWereChosen(t *testing.T) {
 		return []string{"other", "no such tool", "lookup"}, nil
 	}}
 	s := newSession(t, Options{
-		Model: model, Tools: set, WithTools: with, Selector: sel,
+		Model: model, Tools: set, ForSession: with, Selector: sel,
 		WireName: func(d agent.Definition) string { return "t-" + d.Name },
 	}, agent.SessionOptions{ID: "s"})
 	first := send(t, s, "first")
@@ -86,7 +86,7 @@ func TestWhatASessionUsedOutlivesASnapshot(t *testing.T) {
 		}
 		return answered("Done.")
 	}}
-	o := Options{Model: model, Tools: set, WithTools: with, Selector: sel}
+	o := Options{Model: model, Tools: set, ForSession: with, Selector: sel}
 	s := newSession(t, o, agent.SessionOptions{})
 	send(t, s, "one")
 	snap, err := s.Snapshot(t.Context())
@@ -103,7 +103,7 @@ func TestAChoiceThatFailsOffersAllToolsAndSaysSo(t *testing.T) {
 	set, with := newToolSet(t, echoTool{})
 	model := &fakeModel{respond: func(llm.Request) llm.Done { return answered("Done.") }}
 	sel := &chooser{choose: func(Situation) ([]string, error) { return nil, errors.New("the embedder is down") }}
-	r := send(t, newSession(t, Options{Model: model, Tools: set, WithTools: with, Selector: sel}, agent.SessionOptions{}), "hi")
+	r := send(t, newSession(t, Options{Model: model, Tools: set, ForSession: with, Selector: sel}, agent.SessionOptions{}), "hi")
 	if got := offered(model.requests[0]); !slices.Equal(got, []string{"lookup"}) {
 		t.Errorf("the call offered %v", got)
 	}
@@ -148,7 +148,7 @@ func TestALongConversationIsShortened(t *testing.T) {
 	model := &fakeModel{respond: summingUp, capabilities: agent.Capabilities{Cost: true}}
 	set, with := newToolSet(t, echoTool{})
 	s := newSession(t, Options{
-		Model: model, Tools: set, WithTools: with, Compactor: summarising, System: "Help.",
+		Model: model, Tools: set, ForSession: with, Compactor: summarising, System: "Help.",
 		Schema: nil, Sampling: llm.Sampling{Temperature: &temperature},
 	}, agent.SessionOptions{})
 	if r := send(t, s, "one"); len(r.Notices) != 0 || r.NumTurns != 1 {

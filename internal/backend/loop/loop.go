@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
@@ -25,6 +26,16 @@ type Tools interface {
 	Call(ctx context.Context, c tool.Call) agent.ToolCallFinished
 }
 
+// SessionTools are the tools of one session.
+type SessionTools interface {
+	Tools
+	// BeginTurn is called at the start of each turn, from 1. It brings the tools
+	// up to date, and returns what a person should know of them.
+	BeginTurn(ctx context.Context, turn int) ([]agent.Notice, error)
+	// Close is called when the session ends.
+	Close() error
+}
+
 // Options is an agent, as the loop sees it.
 type Options struct {
 	Env agent.Env
@@ -32,8 +43,9 @@ type Options struct {
 	Backend string
 	Model   llm.Model
 	Tools   Tools
-	// WithTools returns Tools that have a caller's own beside them.
-	WithTools func([]agent.Tool) (Tools, error)
+	// ForSession returns Tools as a session of that id has them, with a caller's own
+	// beside them. Nil: all sessions have Tools as they are, and no caller has any.
+	ForSession func(ctx context.Context, id string, more []agent.Tool) (SessionTools, error)
 	// WireName returns the name under which the model sees a tool. Nil keeps
 	// canonical names.
 	WireName func(agent.Definition) string
@@ -134,21 +146,21 @@ func (b *Backend) checkCost(l Limits) error {
 // adds.
 func (b *Backend) Capabilities() agent.Capabilities {
 	c := b.options.Model.Info().Capabilities
-	c.ClientTools = b.options.WithTools != nil
+	c.ClientTools = b.options.ForSession != nil
 	c.Snapshot = true
 	return c
 }
 
 // NewSession implements agent.Backend.
-func (b *Backend) NewSession(_ context.Context, opts agent.SessionOptions) (agent.Session, error) {
-	s, err := b.newSession(opts)
+func (b *Backend) NewSession(ctx context.Context, opts agent.SessionOptions) (agent.Session, error) {
+	s, err := b.newSession(ctx, opts)
 	if err != nil {
 		return nil, &agent.BackendSessionError{Backend: b.options.Backend, Err: err}
 	}
 	return s, nil
 }
 
-func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
+func (b *Backend) newSession(ctx context.Context, opts agent.SessionOptions) (_ *session, err error) {
 	s := &session{
 		backend: b, id: opts.ID, user: opts.User, mode: opts.Mode, approver: opts.Approver,
 		tools: b.options.Tools, names: b.names,
@@ -161,18 +173,13 @@ func (b *Backend) newSession(opts agent.SessionOptions) (*session, error) {
 	if err := b.checkCost(s.limits); err != nil {
 		return nil, err
 	}
-	if len(opts.Tools) > 0 {
-		if b.options.WithTools == nil {
-			return nil, fmt.Errorf("this agent takes no tools of its caller")
-		}
-		wider, err := b.options.WithTools(opts.Tools)
+	defer func() {
 		if err != nil {
-			return nil, fmt.Errorf("add the caller's tools: %w", err)
+			err = errors.Join(err, s.closeTools())
 		}
-		s.tools = wider
-		if s.names, err = newNames(wider.Definitions(), b.options.WireName); err != nil {
-			return nil, err
-		}
+	}()
+	if err := s.openTools(ctx, opts.Tools); err != nil {
+		return nil, err
 	}
 	turns := 0
 	if len(opts.Resume) > 0 {

@@ -26,7 +26,7 @@ func testEnv() agent.Env { return agent.SystemEnv(slog.New(slog.DiscardHandler))
 
 // newToolSet returns a set of tools that is closed with the test, and the
 // function that widens it.
-func newToolSet(t testing.TB, tools ...agent.Tool) (*tool.Set, func([]agent.Tool) (Tools, error)) {
+func newToolSet(t testing.TB, tools ...agent.Tool) (*tool.Set, func(context.Context, string, []agent.Tool) (SessionTools, error)) {
 	t.Helper()
 	set, err := tool.New(testEnv(), tools...)
 	if err != nil {
@@ -37,12 +37,8 @@ func newToolSet(t testing.TB, tools ...agent.Tool) (*tool.Set, func([]agent.Tool
 			t.Errorf("close tools: %v", err)
 		}
 	})
-	return set, func(more []agent.Tool) (Tools, error) {
-		wider, err := set.With(more)
-		if err != nil {
-			return nil, err
-		}
-		return wider, nil
+	return set, func(ctx context.Context, id string, more []agent.Tool) (SessionTools, error) {
+		return set.ForSession(ctx, id, more)
 	}
 }
 
@@ -62,7 +58,7 @@ func TestTheLoopKeepsTheContract(t *testing.T) {
 				set, with := newToolSet(t, o.Tools...)
 				b, err := New(Options{
 					Env: testEnv(), Backend: name, Model: scripted(t, s),
-					Tools: set, WithTools: with, Schema: o.Schema,
+					Tools: set, ForSession: with, Schema: o.Schema,
 					Limits: Limits{
 						MaxTurns: o.MaxTurns,
 						Model:    turn.Deadline{After: o.ModelTimeout, Key: "execution.llm_timeout"},
@@ -124,7 +120,7 @@ func newSession(t *testing.T, o Options, so agent.SessionOptions) agent.Session 
 	t.Helper()
 	o.Env, o.Backend = testEnv(), "agent_framework"
 	if o.Tools == nil {
-		o.Tools, o.WithTools = newToolSet(t)
+		o.Tools, o.ForSession = newToolSet(t)
 	}
 	b, err := New(o)
 	if err != nil {
@@ -167,7 +163,7 @@ func TestTheModelIsGivenTheWholeHistory(t *testing.T) {
 	}}
 	set, with := newToolSet(t, echoTool{})
 	s := newSession(t, Options{
-		Model: decorated{model}, Tools: set, WithTools: with, System: "Be brief.",
+		Model: decorated{model}, Tools: set, ForSession: with, System: "Be brief.",
 		Sampling: llm.Sampling{Temperature: &temperature},
 		WireName: func(d agent.Definition) string { return "kb-" + d.Name },
 	}, agent.SessionOptions{ID: "s1"})
@@ -207,7 +203,7 @@ func TestTheModelIsGivenTheWholeHistory(t *testing.T) {
 func TestToolsThatWouldLookAlikeAreRefused(t *testing.T) {
 	set, with := newToolSet(t, echoTool{})
 	b, err := New(Options{
-		Env: testEnv(), Backend: "agent_framework", Model: &fakeModel{}, Tools: set, WithTools: with,
+		Env: testEnv(), Backend: "agent_framework", Model: &fakeModel{}, Tools: set, ForSession: with,
 		WireName: func(agent.Definition) string { return "same" },
 	})
 	if err != nil {
@@ -239,7 +235,7 @@ func TestACancelledCallHasAResultInTheHistory(t *testing.T) {
 		return answered("Done.")
 	}}
 	set, with := newToolSet(t, echoTool{})
-	s := newSession(t, Options{Model: model, Tools: set, WithTools: with}, agent.SessionOptions{})
+	s := newSession(t, Options{Model: model, Tools: set, ForSession: with}, agent.SessionOptions{})
 	for _, leaveAt := range []string{"model_call", "tool_call_started"} {
 		for e, err := range s.Send(t.Context(), agent.Text("go")) {
 			if err != nil {
@@ -288,7 +284,7 @@ func TestBudgets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			model := &fakeModel{respond: priced, capabilities: agent.Capabilities{Cost: true}}
 			set, with := newToolSet(t, echoTool{})
-			s := newSession(t, Options{Model: model, Tools: set, WithTools: with, Limits: tt.limits}, agent.SessionOptions{Limits: tt.session})
+			s := newSession(t, Options{Model: model, Tools: set, ForSession: with, Limits: tt.limits}, agent.SessionOptions{Limits: tt.session})
 			for i, text := range tt.say {
 				r := send(t, s, text)
 				if r.StopReason != tt.want[i] || r.IsError != (tt.want[i] != agent.StopEnd) {
@@ -315,7 +311,7 @@ func TestACostLimitThatCannotBeKeptIsRefused(t *testing.T) {
 		t.Errorf("New gave %v", err)
 	}
 	set, with := newToolSet(t)
-	b, err := New(Options{Env: testEnv(), Backend: "agent_framework", Model: model, Tools: set, WithTools: with})
+	b, err := New(Options{Env: testEnv(), Backend: "agent_framework", Model: model, Tools: set, ForSession: with})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -479,7 +475,7 @@ func TestResumeRefusesABrokenHistory(t *testing.T) {
 func FuzzResume(f *testing.F) {
 	f.Add([]byte(`{"schema":"holodeck.snapshot/v1","backend":"agent_framework","turns":1,"messages":[{"role":"user","parts":[{"kind":"text","text":"hi"}]},{"role":"assistant","calls":[{"id":"a","name":"lookup","arguments":{"query":"x"}}]},{"role":"tool","results":[{"call_id":"a","name":"lookup","result":{"parts":[{"kind":"text","text":"found"}]}}]}]}`))
 	set, with := newToolSet(f, echoTool{})
-	b, err := New(Options{Env: testEnv(), Backend: "agent_framework", Model: scripted(f, script.Script{}), Tools: set, WithTools: with})
+	b, err := New(Options{Env: testEnv(), Backend: "agent_framework", Model: scripted(f, script.Script{}), Tools: set, ForSession: with})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -523,7 +519,7 @@ func BenchmarkTurnWithTwoCalls(b *testing.B) {
 // benchmarkTurn measures a session of one turn, so that no history grows.
 func benchmarkTurn(b *testing.B, s script.Script) {
 	set, with := newToolSet(b, echoTool{})
-	backend, err := New(Options{Env: testEnv(), Backend: "agent_framework", Model: scripted(b, s), Tools: set, WithTools: with})
+	backend, err := New(Options{Env: testEnv(), Backend: "agent_framework", Model: scripted(b, s), Tools: set, ForSession: with})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -605,7 +601,7 @@ func TestWhatRunsSideBySideHasAScopeOfItsOwn(t *testing.T) {
 		return answered("Done.")
 	}}
 	set, with := newToolSet(t)
-	b, err := New(Options{Env: env, Backend: "agent_framework", Model: m, Tools: set, WithTools: with})
+	b, err := New(Options{Env: env, Backend: "agent_framework", Model: m, Tools: set, ForSession: with})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func TestTheLoopKeepsTheContractOverEveryWire(t *testing.T) {
 				}
 				set, with := newToolSet(t, o.Tools...)
 				b, err := New(Options{
-					Env: testEnv(), Backend: "agent_framework", Model: model, Tools: set, WithTools: with, Schema: o.Schema,
+					Env: testEnv(), Backend: "agent_framework", Model: model, Tools: set, ForSession: with, Schema: o.Schema,
 					Limits: Limits{
 						MaxTurns: o.MaxTurns,
 						Model:    turn.Deadline{After: o.ModelTimeout, Key: "execution.llm_timeout"},

@@ -38,6 +38,9 @@ func (r *run) run(ctx context.Context) (agent.TurnFinished, error) {
 			}
 		}
 	}
+	if err := r.beginTools(ctx); err != nil {
+		return agent.TurnFinished{}, err
+	}
 	if err := r.selectTools(ctx); err != nil {
 		return agent.TurnFinished{}, err
 	}

@@ -25,6 +25,7 @@ type session struct {
 	mode      agent.Mode
 	approver  agent.Approver
 	tools     Tools
+	own       SessionTools // tools, when they are the session's own; else nil
 	names     names
 	limits    Limits
 	sequencer *turn.Sequencer
@@ -91,12 +92,13 @@ func (s *session) Snapshot(ctx context.Context) (data json.RawMessage, err error
 }
 
 // Close implements agent.Session.
-func (s *session) Close() error {
+func (s *session) Close() (err error) {
 	s.close.Do(func() {
 		s.sequencer.Close()
+		err = s.closeTools()
 		s.backend.sessions.Remove(s)
 		llm.EndSession(s.backend.options.Model, s.id)
 		llm.EndSession(s.backend.options.Model, s.id+beside)
 	})
-	return nil
+	return err
 }
