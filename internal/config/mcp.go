@@ -34,10 +34,19 @@ type MCPTool struct {
 	ProtocolVersion  MCPProtocol              `key:"protocol_version" ours:"true" default:"\"2025-11-25\"" doc:"The protocol an mcp server is offered; what it answers may be any since 2024-11-05."`
 	Scope            MCPScope                 `key:"scope" ours:"true" default:"shared" doc:"Whether all sessions of an agent share one connection to an mcp server, or each has its own."`
 	Sampling         bool                     `key:"sampling" ours:"true" default:"false" doc:"Whether an mcp server may ask the agent's model."`
+	OAuth            *MCPOAuth                `key:"oauth" ours:"true" doc:"How a token for an http mcp server is got without a person: by the client credentials of OAuth."`
 	Understood       bool                     `key:"i_understand_this_is_unsafe" ours:"true" default:"false" doc:"Allows arguments that make a shell of the command of an mcp server."`
 
 	// fromFile is what env_file says.
 	fromFile map[string]string
+}
+
+// MCPOAuth is who asks for a token, by the client credentials grant of OAuth 2. The
+// server says where it is asked for, and for what.
+type MCPOAuth struct {
+	Block
+	ClientID     string        `key:"client_id" rule:"required,nonblank" doc:"The client, as the authorization server knows it."`
+	ClientSecret secret.String `key:"client_secret" rule:"required" doc:"Its secret."`
 }
 
 // MCPTransport is how an MCP server is reached.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/encoding/ianaindex"
+	"golang.org/x/text/encoding/htmlindex"
 )
 
 // The keys that only one family of MCP transports uses.
@@ -42,7 +42,7 @@ func (c *checker) mcpStdio(t *MCPTool) {
 	if !t.Wrote("command") {
 		c.fail(t.Block, "command", CodeMissing, "is required for stdio transport", "one of npx, node, uvx, docker; or set transport and url")
 	}
-	c.idle(t.Block, "it is not for the stdio transport", urlKeys[:]...)
+	c.idle(t.Block, "it is not for the stdio transport", append(urlKeys[:], "oauth")...)
 	if t.EnvFile != nil {
 		c.file(t.Block, "env_file", *t.EnvFile)
 	}
@@ -52,8 +52,8 @@ func (c *checker) mcpStdio(t *MCPTool) {
 		}
 	}
 	if t.Encoding != nil && t.known("encoding") {
-		if enc, err := ianaindex.IANA.Encoding(*t.Encoding); err != nil || enc == nil {
-			c.fail(t.Block, "encoding", CodeValue, fmt.Sprintf("%q is not the name of an encoding", *t.Encoding), "such as utf-8 or iso-8859-1")
+		if _, err := htmlindex.Get(*t.Encoding); err != nil {
+			c.fail(t.Block, "encoding", CodeValue, fmt.Sprintf("%q is not the name of an encoding", *t.Encoding), "such as utf-8, windows-1252, shift_jis or gb18030")
 		}
 	}
 	if t.Command == nil || !t.known("command") || len(t.Args) == 0 || !t.known("args") {
@@ -74,9 +74,9 @@ func (c *checker) mcpRemote(t *MCPTool) {
 	idle := append(stdioKeys[:], "i_understand_this_is_unsafe")
 	switch t.Transport {
 	case MCPSSE:
-		idle = append(idle, "terminate_on_close")
+		idle = append(idle, "terminate_on_close", "oauth")
 	case MCPWebsocket:
-		idle = append(idle, "terminate_on_close", "sse_read_timeout")
+		idle = append(idle, "terminate_on_close", "sse_read_timeout", "oauth")
 	}
 	c.idle(t.Block, fmt.Sprintf("it is not for the %s transport", t.Transport), idle...)
 	for _, key := range sortedKeys(t.Config) {
