@@ -9,6 +9,7 @@ func commands(a *app) []*cobra.Command {
 		newConfigCmd(a),
 		newSchemaCmd(a),
 		newRunCmd(a),
+		newChatCmd(a),
 		newTestCmd(a),
 		newRunsCmd(a),
 		newVersionCmd(a),

@@ -22,6 +22,7 @@ import (
 type openOptions struct {
 	offline     bool          // --offline
 	forceIngest bool          // --force-ingest
+	model       string        // --model, or ""
 	parallel    bool          // cases run side by side, as the execution section says
 	tape        tapeOptions   // --record and --replay
 	execution   []config.Flag // settings of the execution section
@@ -40,6 +41,7 @@ type openedAgent struct {
 	env     agent.Env
 	backend agent.Backend
 	set     *tool.Set
+	models  *llm.Models
 	tape    *tape
 	trace   *telemetry.Telemetry // nil when it is off
 	http    *http.Client         // of models and embedders
@@ -63,6 +65,7 @@ func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 	load.Replay = opts.tape.replay != ""
 	load.Open = true
 	load.Flags = opts.execution
+	load.Model = opts.model
 	loaded, problems := check.Load(path, load)
 	if loaded != nil {
 		a.mask(loaded.Redactor)
@@ -102,15 +105,14 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 	env := a.env
 	env.Log = o.trace.Log(env.Log)
 	o.env = o.tape.env(env)
-	models, err := a.models(env, o, opts)
-	if err != nil {
+	if o.models, err = a.models(env, o, opts); err != nil {
 		return nil, err
 	}
 	progress := &indexProgress{w: a.Stderr, terminal: a.StderrTerminal && a.escapes(), quiet: a.quiet}
 	o.set, err = tool.Open(ctx, env, loaded, tool.Options{
 		Getenv:      a.variable,
 		HTTP:        o.http,
-		Models:      models,
+		Models:      o.models,
 		ForceIngest: opts.forceIngest,
 		Progress:    progress.report,
 		Notice:      progress.say,
@@ -127,13 +129,21 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 	if err != nil {
 		return nil, fmt.Errorf("open the tools of %s: %w", loaded.File, err)
 	}
-	if o.backend, err = backend.Open(ctx, o.env, loaded, o.set, models, backend.Options{
-		HTTP: o.http, Recorder: o.tape.recorder, Player: o.tape.player,
-	}); err != nil {
+	if o.backend, err = o.openBackend(ctx, loaded); err != nil {
 		return nil, err
 	}
-	o.backend = o.trace.Backend(o.backend)
 	return o, nil
+}
+
+// openBackend opens the agent on its runtime, with the tools that are open.
+func (o *openedAgent) openBackend(ctx context.Context, loaded *config.Agent) (agent.Backend, error) {
+	b, err := backend.Open(ctx, o.env, loaded, o.set, o.models, backend.Options{
+		HTTP: o.http, Recorder: o.tape.recorder, Player: o.tape.player,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o.trace.Backend(b), nil
 }
 
 // notice tells a person something that is no result.

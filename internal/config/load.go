@@ -25,6 +25,8 @@ type Options struct {
 	WorkDir string
 	// Flags are execution settings from the command line.
 	Flags []Flag
+	// Model is the name of the model in place of the file's; empty leaves that.
+	Model string
 	// Strict requires embedding_provider with every claude and google_adk
 	// agent that has retrieval tools.
 	Strict bool
@@ -129,6 +131,7 @@ func (l *loader) load(path string) *Agent {
 	if execution != nil {
 		root = root.with("execution", execution)
 	}
+	root = mapKey(root, "model", l.model)
 	agent := &Agent{File: file, Dir: dir, env: l.env}
 	d := l.decoder(SeverityError)
 	d.profiles = m.profileNames()
@@ -414,6 +417,15 @@ func (l *loader) flags() *node {
 		out.fields = append(out.fields, field{key: f.Key, value: &node{kind: kindText, plain: true, text: f.Value, src: src}})
 	}
 	return out
+}
+
+// model returns a model section with the name that the command line gives.
+func (l *loader) model(n *node) *node {
+	if l.opts.Model == "" || n.kind != kindMap {
+		return n
+	}
+	src := &source{name: "--model", dir: l.opts.WorkDir, home: l.opts.Home, layer: LayerFlag}
+	return n.with("name", &node{kind: kindText, text: l.opts.Model, src: src})
 }
 
 // execution returns the execution settings of the HOLODECK_* variables as a

@@ -1,0 +1,212 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/durable"
+	"github.com/holodeck-go/holodeck/internal/secret"
+)
+
+// Store is where the conversations with an agent are kept:
+//
+//	<state folder>/chats/<id>/chat.json    the conversation
+//	<state folder>/chats/<id>/lock         held by the process that is in it
+//	<state folder>/chats/said.jsonl        what was typed, for the arrow keys
+//
+// A folder may be removed at any time that no process is in its conversation.
+type Store struct {
+	dir      string
+	redactor *secret.Redactor
+}
+
+const (
+	chatsFolder = "chats"
+	chatFile    = "chat.json"
+	lockFile    = "lock"
+)
+
+// OpenStore returns the store of the agent in agentDir, having made sure that it
+// can be written. getenv is os.Getenv or stands in for it.
+func OpenStore(agentDir string, getenv func(string) string, r *secret.Redactor) (*Store, error) {
+	state, err := durable.StateDir(agentDir, getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{dir: filepath.Join(state, chatsFolder), redactor: r}, nil
+}
+
+// StoreFor is OpenStore for a look: it makes nothing.
+func StoreFor(agentDir string, getenv func(string) string, r *secret.Redactor) (*Store, error) {
+	state, err := durable.StatePath(agentDir, getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{dir: filepath.Join(state, chatsFolder), redactor: r}, nil
+}
+
+// Dir returns the folder of the store.
+func (s *Store) Dir() string { return s.dir }
+
+// Overview is a conversation that is kept, for a list.
+type Overview struct {
+	ID       string    `json:"id"`
+	Agent    string    `json:"agent"`
+	Runtime  string    `json:"runtime"`
+	Provider string    `json:"provider"`
+	Model    string    `json:"model"`
+	Began    time.Time `json:"began"`
+	Changed  time.Time `json:"changed"`
+	Messages int       `json:"messages"`
+	Title    string    `json:"title"` // how it begins
+	File     string    `json:"file"`
+}
+
+// List returns what is kept, the last one used first, and what could not be read.
+func (s *Store) List() (list []Overview, damaged []error, err error) {
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the conversations: %w", err)
+	}
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue
+		}
+		path := filepath.Join(s.dir, entry.Name(), chatFile)
+		r, err := read(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was begun, and nothing was said
+		}
+		if err != nil {
+			damaged = append(damaged, err)
+			continue
+		}
+		list = append(list, Overview{
+			ID: r.ID, Agent: r.Agent, Runtime: r.Runtime, Provider: r.Provider, Model: r.Model,
+			Began: r.Began, Changed: r.Changed, Messages: len(r.Exchanges), Title: r.Exchanges[0].Said, File: path,
+		})
+	}
+	slices.SortFunc(list, func(a, b Overview) int {
+		return cmp.Or(b.Changed.Compare(a.Changed), strings.Compare(b.ID, a.ID))
+	})
+	return list, damaged, nil
+}
+
+// NotFoundError says that no conversation is kept under a name.
+type NotFoundError struct{ Text string }
+
+// Error implements error.
+func (e *NotFoundError) Error() string { return e.Text }
+
+// Find returns the conversation that ref names: "" is the last one used, else it
+// is the beginning of an id, or the path of a file that /save wrote.
+func (s *Store) Find(ref string) (*Record, error) {
+	if strings.HasSuffix(ref, ".json") {
+		r, err := read(ref)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &NotFoundError{fmt.Sprintf("there is no file %s", ref)}
+		}
+		return r, err
+	}
+	list, damaged, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	matches := slices.DeleteFunc(list, func(o Overview) bool { return !strings.HasPrefix(o.ID, strings.ToUpper(ref)) })
+	switch {
+	case len(matches) == 0 && len(damaged) > 0:
+		return nil, damaged[0]
+	case len(matches) == 0 && ref == "":
+		return nil, &NotFoundError{"no conversation is kept; holodeck chat begins one"}
+	case len(matches) == 0:
+		return nil, &NotFoundError{fmt.Sprintf("no conversation that is kept has the id %s; holodeck chat --list lists them", ref)}
+	case len(matches) > 1 && ref != "":
+		return nil, &NotFoundError{fmt.Sprintf("%d conversations have ids that begin with %s; give more of it", len(matches), ref)}
+	}
+	return read(matches[0].File)
+}
+
+// read reads a conversation. The error names its file.
+func read(path string) (*Record, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the conversation: %w", err)
+	}
+	r, err := readRecord(data)
+	if err != nil {
+		return nil, fmt.Errorf("the conversation in %s cannot be continued: %w", path, err)
+	}
+	return r, nil
+}
+
+// ErrInUse says that another process is in a conversation.
+var ErrInUse = errors.New("another holodeck chat is in this conversation; leave it there first")
+
+// enter makes the conversation this process's own, until leave is called.
+func (s *Store) enter(id string) (leave func(), err error) {
+	if !isID(id) {
+		return nil, fmt.Errorf("the conversation's id %q is none of ours", id)
+	}
+	folder := filepath.Join(s.dir, id)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("keep the conversation: %w", err)
+	}
+	lock, err := durable.TryLock(filepath.Join(folder, lockFile))
+	if errors.Is(err, durable.ErrLocked) {
+		return nil, ErrInUse
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep the conversation: %w", err)
+	}
+	return func() {
+		_ = lock.Unlock() // the process's end would release it as well
+		if _, err := os.Stat(filepath.Join(folder, chatFile)); err != nil {
+			_ = os.RemoveAll(folder) // nothing was said
+		}
+	}, nil
+}
+
+// isID reports whether an id may name a folder.
+func isID(id string) bool {
+	return id != "" && strings.Trim(id, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-") == ""
+}
+
+// save keeps the conversation as it is now, whole or not at all.
+func (s *Store) save(r *Record) error {
+	data, err := r.masked(s.redactor)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(filepath.Join(s.dir, r.ID, chatFile), data, 0o600)
+}
+
+// forget removes what is kept of a conversation in which nothing was said.
+func (s *Store) forget(id string) error {
+	err := os.Remove(filepath.Join(s.dir, id, chatFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the conversation: %w", err)
+	}
+	return nil
+}
+
+// state asks a session for its state. A turn that was cancelled with everything
+// else still leaves one.
+func state(ctx context.Context, s agent.Session) (json.RawMessage, error) {
+	const grace = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	return s.Snapshot(ctx)
+}

@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/chat"
+	"github.com/holodeck-go/holodeck/internal/chat/screen"
+	"github.com/holodeck-go/holodeck/internal/config"
+)
+
+// newestChat is the value of a --resume that names no conversation.
+const newestChat = "newest"
+
+// chatOptions are the flags of chat.
+type chatOptions struct {
+	open         openOptions
+	resume       string // newestChat, or what names a conversation
+	list, asJSON bool
+	maxMessages  int
+}
+
+func newChatCmd(a *app) *cobra.Command {
+	var opts chatOptions
+	cmd := &cobra.Command{
+		Use:   "chat [PATH]",
+		Short: "Talk with an agent",
+		Long: "Chat opens an agent and talks with it, turn by turn; /help says what else can be asked\n" +
+			"for. PATH is an agent file or the folder of one; left out, it is the working folder.\n\n" +
+			"Every conversation is kept in the agent's state folder; --list lists them and --resume\n" +
+			"continues one. In a pipe, every line of standard input is a message, and answers alone\n" +
+			"go to standard output.",
+		Example: "  holodeck chat examples/support\n  holodeck chat --resume\n" +
+			"  printf 'Hello.\\nWhat do you sell?\\n' | holodeck chat examples/support",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := append(args, ".")[0]
+			if err := opts.check(cmd); err != nil {
+				return err
+			}
+			if opts.list {
+				return a.listChats(path, opts)
+			}
+			return a.chat(cmd.Context(), path, opts)
+		},
+	}
+	cmd.Flags().IntVarP(&opts.maxMessages, "max-messages", "m", 0, "send at most so many messages, and say so at the limit (default: any number)")
+	cmd.Flags().StringVar(&opts.open.model, "model", "", "talk with this `MODEL` of the provider in place of the file's")
+	cmd.Flags().StringVar(&opts.resume, "resume", "", "continue the conversation with that `ID`, or in that file; without a value, the last one")
+	cmd.Flags().Lookup("resume").NoOptDefVal = newestChat
+	cmd.Flags().BoolVar(&opts.list, "list", false, "list the conversations that are kept, the last one used first, and leave")
+	cmd.Flags().BoolVar(&opts.asJSON, "json", false, "with --list: print a JSON list")
+	cmd.Flags().BoolVar(&opts.open.offline, "offline", false, "talk without any account: the built-in model and a local index stand in")
+	cmd.Flags().BoolVarP(&opts.open.forceIngest, "force-ingest", "f", false, "index the sources of search tools anew")
+	opts.open.tape.addFlags(cmd, "chat")
+	return cmd
+}
+
+// check refuses flags that do not go together.
+func (o *chatOptions) check(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	switch {
+	case changed("max-messages") && o.maxMessages < 1:
+		return &usageError{errors.New("--max-messages: give a number above 0")}
+	case changed("model") && strings.TrimSpace(o.open.model) == "":
+		return &usageError{errors.New("--model: give the name of a model")}
+	case changed("resume") && o.resume == "":
+		return &usageError{errors.New("--resume: give the ID of a conversation, or leave the value out for the last one")}
+	case o.asJSON && !o.list:
+		return &usageError{errors.New("--json goes with --list; holodeck run --json prints an answer as JSON")}
+	case o.list && o.resume != "":
+		return &usageError{errors.New("--list lists conversations and --resume continues one; give one of them")}
+	case o.resume != "" && (o.open.tape.record != "" || o.open.tape.replay != ""):
+		return &usageError{errors.New("--resume continues what is not in a record; --record and --replay begin a conversation of their own")}
+	}
+	return o.open.checkTape()
+}
+
+// listChats prints the conversations that are kept.
+func (a *app) listChats(path string, opts chatOptions) error {
+	loaded, problems := a.lookAt(path)
+	if loaded == nil {
+		return &config.Error{Problems: problems}
+	}
+	store, err := chat.StoreFor(loaded.Dir, a.variable, loaded.Redactor)
+	if err != nil {
+		return err
+	}
+	list, damaged, err := store.List()
+	if err != nil {
+		return err
+	}
+	for _, err := range damaged {
+		a.tell("%v; it is left out", err)
+	}
+	if opts.asJSON {
+		return printJSON(a.Stdout, append([]chat.Overview{}, list...))
+	}
+	_, err = fmt.Fprint(a.Stdout, chat.Table(list))
+	return err
+}
+
+// lookAt loads an agent that is not to be opened. What is wrong with it does not
+// matter, but that it cannot be read does.
+func (a *app) lookAt(path string) (*config.Agent, []config.Problem) {
+	return config.Load(path, a.loadOptions().Options)
+}
+
+// chat opens the agent and holds a conversation with it.
+func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err error) {
+	loaded, err := a.loadAgent(path, opts.open)
+	if err != nil {
+		return err
+	}
+	o := chat.Options{
+		Env: a.env, Agent: loaded, MaxMessages: opts.maxMessages, WorkDir: a.WorkDir, Home: a.Home,
+		Mask: func(turn iter.Seq2[agent.Event, error]) iter.Seq2[agent.Event, error] {
+			return maskTurn(loaded.Redactor, turn)
+		},
+	}
+	if opts.open.tape.replay == "" {
+		if o.Store, err = chat.OpenStore(loaded.Dir, a.variable, loaded.Redactor); err != nil {
+			return err
+		}
+	}
+	if opts.resume != "" {
+		if o.Resume, err = findChat(o.Store, opts.resume); err != nil {
+			return err
+		}
+	}
+	opened, err := a.open(ctx, loaded, opts.open)
+	if err != nil {
+		return err
+	}
+	models := &otherModels{app: a, path: path, opts: opts.open, opened: opened}
+	defer func() { err = afterwards(err, errors.Join(models.Close(), opened.Close())) }()
+	o.Env, o.Backend, o.Tools, o.OpenModel = opened.env, opened.backend, opened.set.Definitions(), models.open
+	if opened.tape.recorder != nil || opened.tape.player != nil {
+		sessions := 0
+		o.Session = func() string { sessions++; return fmt.Sprintf("chat-%d", sessions) }
+	}
+	if opts.open.offline && !a.quiet {
+		if err := printLeftOut(a.Stderr, loaded.LeftOut); err != nil {
+			return err
+		}
+	}
+	plain := screen.NewPlain(a.Stdin, a.Stdout, a.Stderr, screen.PlainOptions{Quiet: a.quiet, Verbose: a.verbose > 0})
+	o.Screen = plain
+	outcome, err := chat.Run(ctx, o)
+	opened.tape.whole = err == nil
+	return a.chatEnd(ctx, outcome, err)
+}
+
+// chatEnd returns what a conversation in a pipe ends in: nobody has seen what
+// went wrong in its turns, so the exit code tells.
+func (a *app) chatEnd(ctx context.Context, o chat.Outcome, err error) error {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &cutShort{"the conversation so far is kept", err}
+	case err != nil:
+		return err
+	case o.Messages == 0 && o.Refused == 0:
+		a.tell("standard input ended before anything was said")
+	case o.Failed > 0:
+		return exitStatus(exitNotCarried)
+	case o.Incomplete > 0 || o.Refused > 0:
+		return exitStatus(exitFailed)
+	}
+	return nil
+}
+
+// findChat returns the conversation that --resume names.
+func findChat(store *chat.Store, ref string) (*chat.Record, error) {
+	if ref == newestChat {
+		ref = ""
+	}
+	r, err := store.Find(ref)
+	if errors.As(err, new(*chat.NotFoundError)) {
+		return nil, &usageError{err}
+	}
+	return r, err
+}
+
+// otherModels opens the agent of a conversation with other models.
+type otherModels struct {
+	app      *app
+	path     string
+	opts     openOptions
+	opened   *openedAgent
+	backends []agent.Backend
+}
+
+// open opens the agent with another model of its provider. Its tools are those
+// that are open.
+func (m *otherModels) open(ctx context.Context, name string) (*config.Agent, agent.Backend, error) {
+	opts := m.opts
+	opts.model = name
+	loaded, err := m.app.loadAgent(m.path, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := m.opened.openBackend(ctx, loaded)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.backends = append(m.backends, b)
+	return loaded, b, nil
+}
+
+// Close closes what was opened.
+func (m *otherModels) Close() error {
+	var errs []error
+	for _, b := range m.backends {
+		errs = append(errs, b.Close())
+	}
+	return errors.Join(errs...)
+}
