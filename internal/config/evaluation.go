@@ -143,27 +143,6 @@ func (RAGMetricType) Values() []string {
 	return []string{"faithfulness", "contextual_relevancy", "contextual_precision", "contextual_recall", "answer_relevancy"}
 }
 
-// CodeMetric is a grader the user wrote.
-type CodeMetric struct {
-	MetricBase
-	Grader    string   `key:"grader" rule:"required" doc:"module:callable, looked for in the agent folder. Never imported at load."`
-	Threshold *float64 `key:"threshold" doc:"Lowest score that passes when the grader does not say."`
-	Title     *string  `key:"name" doc:"Its name in reports; absent, the callable's."`
-}
-
-// Name implements Metric: the title, or the callable's name.
-func (m *CodeMetric) Name() string {
-	if m.Title != nil {
-		return *m.Title
-	}
-	for i := len(m.Grader) - 1; i >= 0; i-- {
-		if m.Grader[i] == ':' {
-			return m.Grader[i+1:]
-		}
-	}
-	return m.Grader
-}
-
 // Optimizer says what is tuned and towards what.
 type Optimizer struct {
 	Block

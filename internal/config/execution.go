@@ -13,4 +13,5 @@ type Execution struct {
 	Verbose           bool   `key:"verbose" default:"false" rule:"nullable" doc:"More output. HOLODECK_VERBOSE."`
 	Quiet             bool   `key:"quiet" default:"false" rule:"nullable" doc:"Less output. HOLODECK_QUIET."`
 	ParallelTestCases int    `key:"parallel_test_cases" default:"4" rule:"nullable,min=1" doc:"Cases that run at once. HOLODECK_PARALLEL_TEST_CASES."`
+	CodeMemoryMB      int    `key:"code_memory_mb" ours:"true" default:"4096" rule:"nullable,min=0" doc:"Megabytes of memory a process of functions, graders or hook scripts may hold, where the system can bound it; 0 is no bound. HOLODECK_CODE_MEMORY_MB."`
 }

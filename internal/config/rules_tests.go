@@ -172,9 +172,7 @@ func (c *checker) metrics(metrics []Metric) {
 		case *RAGMetric:
 			c.model(m.Model)
 		case *CodeMetric:
-			if m.Grader != "" && m.known("grader") && !isGrader(m.Grader) {
-				c.fail(m.Block, "grader", CodeValue, fmt.Sprintf("%q is not module:callable", m.Grader), "such as graders.money:same_amount")
-			}
+			c.grader(m)
 		}
 	}
 }
@@ -219,13 +217,6 @@ func isResponsePath(s string) bool {
 		}
 	}
 	return true
-}
-
-// isGrader reports whether s matches ^[\w.]+:[\w_]+$.
-func isGrader(s string) bool {
-	module, callable, ok := strings.Cut(s, ":")
-	word := func(s string) bool { return s != "" && isToolName(s) && !strings.Contains(s, "-") }
-	return ok && strings.Trim(module, ".") != "" && word(strings.ReplaceAll(module, ".", "_")) && word(callable)
 }
 
 // axis checks a numeric axis of the optimizer.

@@ -38,7 +38,7 @@ func (c *checker) tools() {
 		case *HierarchicalDocumentTool:
 			c.hierarchical(t)
 		case *FunctionTool:
-			c.file(t.Block, "file", t.File)
+			c.function(t)
 		case *MCPTool:
 			c.mcp(t)
 		case *PromptTool:

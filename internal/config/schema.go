@@ -115,6 +115,13 @@ func (g *schemaWriter) variantOf(v variant) object {
 		}
 		out[i].value = properties
 	}
+	if len(v.forms) > 0 {
+		forms := make([]object, len(v.forms))
+		for i, keys := range v.forms {
+			forms[i] = object{{"required", keys}}
+		}
+		out = append(out, member{"anyOf", forms})
+	}
 	return out
 }
 

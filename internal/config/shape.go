@@ -49,6 +49,8 @@ type variant struct {
 	typ      reflect.Type
 	marker   string // key that only this variant has, where type may be absent
 	optional string // key that is required elsewhere and not here
+	// forms are the sets of keys of which it must have one; nil where there is none.
+	forms [][]string
 }
 
 // The Go types the decoder treats by name.
@@ -88,7 +90,7 @@ func variants(t reflect.Type) []variant {
 		return []variant{
 			{name: string(ToolVectorstore), typ: reflect.TypeFor[VectorstoreTool]()},
 			{name: string(ToolHierarchical), typ: reflect.TypeFor[HierarchicalDocumentTool]()},
-			{name: string(ToolFunction), typ: reflect.TypeFor[FunctionTool]()},
+			{name: string(ToolFunction), typ: reflect.TypeFor[FunctionTool](), forms: [][]string{{"file", "function"}, {"command"}, {"script"}}},
 			{name: string(ToolMCP), typ: reflect.TypeFor[MCPTool]()},
 			{name: string(ToolPrompt), typ: reflect.TypeFor[PromptTool]()},
 			{name: string(ToolSkill), typ: reflect.TypeFor[SkillTool](), optional: "description"},
@@ -98,7 +100,7 @@ func variants(t reflect.Type) []variant {
 			{name: string(MetricStandard), typ: reflect.TypeFor[StandardMetric](), marker: "metric"},
 			{name: string(MetricGEval), typ: reflect.TypeFor[GEvalMetric](), marker: "criteria"},
 			{name: string(MetricRAG), typ: reflect.TypeFor[RAGMetric](), marker: "metric_type"},
-			{name: string(MetricCode), typ: reflect.TypeFor[CodeMetric](), marker: "grader"},
+			{name: string(MetricCode), typ: reflect.TypeFor[CodeMetric](), marker: "grader", forms: [][]string{{"grader"}, {"command"}, {"script"}, {"expr"}}},
 		}
 	}
 	return nil

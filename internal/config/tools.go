@@ -160,14 +160,6 @@ type KeywordProvider string
 // Values implements the enumeration.
 func (KeywordProvider) Values() []string { return []string{"in-memory", "opensearch"} }
 
-// FunctionTool calls a function the user wrote.
-type FunctionTool struct {
-	ToolBase
-	File       string                    `key:"file" rule:"required,nonblank" doc:"A Python file, relative to the agent file."`
-	Function   string                    `key:"function" rule:"required,nonblank" doc:"The function in it."`
-	Parameters map[string]map[string]any `key:"parameters" doc:"JSON Schema of each parameter; absent, the type hints decide."`
-}
-
 // PromptTool asks a model with a template.
 type PromptTool struct {
 	ToolBase

@@ -28,26 +28,10 @@ func (p *Pool) Function(file, function, module string, env Env) *Function {
 	return &Function{pool: p, env: env, file: file, module: module, name: function}
 }
 
-// Description is what is known of a function that takes arguments.
-type Description struct {
-	// Schema is the JSON Schema of the arguments, an object.
-	Schema json.RawMessage `json:"schema"`
-	// Text is the first paragraph of its docstring, or empty.
-	Text string `json:"description"`
-}
-
-// Describe reads the function's type hints, defaults and docstring. It runs the
-// file, as Call does.
-func (f *Function) Describe(ctx context.Context) (Description, error) {
-	result, err := f.do(ctx, request{Op: "describe"})
-	if err != nil {
-		return Description{}, err
-	}
-	var d Description
-	if err := json.Unmarshal(result, &d); err != nil {
-		return Description{}, fmt.Errorf("describe %s: %w", f.name, err)
-	}
-	return d, nil
+// Describe returns the JSON Schema of the function's parameters, from its type
+// hints, defaults and docstring. It runs the file, as Call does.
+func (f *Function) Describe(ctx context.Context) (json.RawMessage, error) {
+	return f.do(ctx, request{Op: "describe"})
 }
 
 // Call calls the function with the members of args, a JSON object, and returns

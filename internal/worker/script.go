@@ -156,11 +156,12 @@ func (s *Script) encode(t *starlark.Thread, v starlark.Value) (json.RawMessage, 
 	return json.RawMessage(encoded), nil
 }
 
-// Describe returns what the function's parameters and their defaults say.
-func (s *Script) Describe() (Description, error) {
+// Describe returns the JSON Schema of the function's parameters, from their names
+// and defaults.
+func (s *Script) Describe(context.Context) (json.RawMessage, error) {
 	function, err := s.load()
 	if err != nil {
-		return Description{}, err
+		return nil, err
 	}
 	type property struct {
 		Type    string          `json:"type,omitempty"`
@@ -196,10 +197,9 @@ func (s *Script) Describe() (Description, error) {
 	}
 	encoded, err := json.Marshal(schema)
 	if err != nil {
-		return Description{}, fmt.Errorf("describe %s: %w", s.function, err)
+		return nil, fmt.Errorf("describe %s: %w", s.function, err)
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(function.Doc()), "\n\n")
-	return Description{Schema: encoded, Text: strings.Join(strings.Fields(first), " ")}, nil
+	return encoded, nil
 }
 
 // jsonType returns the type that JSON Schema has for a value; "" is any.

@@ -19,10 +19,9 @@ def parameters_of(function):
 
 
 def describe(function):
-    """The JSON Schema of a function's parameters, and its first sentence."""
+    """The JSON Schema of a function's parameters."""
     import inspect
-    hints, doc = hints_of(function), inspect.getdoc(function) or ""
-    said = described_parameters(doc)
+    hints, said = hints_of(function), described_parameters(inspect.getdoc(function) or "")
     definitions = {}
     properties, required = {}, []
     for p in parameters_of(function):
@@ -43,7 +42,7 @@ def describe(function):
         del whole["additionalProperties"]
     if definitions:
         whole["$defs"] = definitions
-    return {"schema": whole, "description": doc.strip().split("\n\n")[0].replace("\n", " ")}
+    return whole
 
 
 def with_keys(schema, **keys):
