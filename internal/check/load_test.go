@@ -85,7 +85,7 @@ func TestOfflineNeedsNoVariables(t *testing.T) {
 	for _, tool := range a.Tools {
 		tools = append(tools, tool.Base().Name)
 	}
-	if !reflect.DeepEqual(tools, []string{"kb", "law"}) {
+	if !reflect.DeepEqual(tools, []string{"kb", "sum", "law"}) {
 		t.Errorf("tools = %v", tools)
 	}
 	if kb := a.Tools[0].(*config.VectorstoreTool); kb.Database != nil || kb.EmbeddingModel != nil {

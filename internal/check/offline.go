@@ -203,7 +203,7 @@ func (r *rewrite) tools() {
 		case *config.MCPTool:
 			r.note(b.Block, "", "MCP server "+b.Name, mcpNeeds(t), leftOut)
 		case *config.FunctionTool:
-			r.note(b.Block, "", "function "+b.Name, fmt.Sprintf("a Python interpreter to run %s", t.File), leftOut)
+			return false // the user's own code needs no account
 		case *config.PromptTool:
 			r.note(b.Block, "", "prompt "+b.Name, "a model that follows instructions", leftOut)
 		case *config.SkillTool:

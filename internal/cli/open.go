@@ -16,6 +16,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/netclient"
 	"github.com/holodeck-go/holodeck/internal/telemetry"
 	"github.com/holodeck-go/holodeck/internal/tool"
+	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
 // openOptions is what the flags of a command say on opening an agent.
@@ -41,6 +42,7 @@ type openedAgent struct {
 	env     agent.Env
 	backend agent.Backend
 	set     *tool.Set
+	code    *worker.Pool // of functions, graders and hook scripts
 	models  *llm.Models
 	tape    *tape
 	trace   *telemetry.Telemetry // nil when it is off
@@ -108,11 +110,19 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 	if o.models, err = a.models(env, o, opts); err != nil {
 		return nil, err
 	}
+	o.code = worker.New(worker.Options{
+		Dir: loaded.Dir, MemoryLimit: int64(loaded.Execution.CodeMemoryMB) << 20, Log: env.Log,
+		Lookup: func(name string) (string, bool) {
+			value := loaded.Variable(name)
+			return value, value != ""
+		},
+	})
 	progress := &indexProgress{w: a.Stderr, terminal: a.StderrTerminal && a.escapes(), quiet: a.quiet}
 	o.set, err = tool.Open(ctx, env, loaded, tool.Options{
 		Getenv:      a.variable,
 		HTTP:        o.http,
 		Models:      o.models,
+		Code:        o.code,
 		ForceIngest: opts.forceIngest,
 		Progress:    progress.report,
 		Notice:      progress.say,
@@ -176,7 +186,7 @@ func (a *app) variable(name string) string {
 	return value
 }
 
-// Close closes the backend, then the tools it used, ends a recording, and
+// Close closes the backend, then the tools and the code it used, ends a recording, and
 // delivers what telemetry is left.
 func (o *openedAgent) Close() error {
 	var errs []error
@@ -185,6 +195,9 @@ func (o *openedAgent) Close() error {
 	}
 	if o.set != nil {
 		errs = append(errs, o.set.Close())
+	}
+	if o.code != nil {
+		errs = append(errs, o.code.Close())
 	}
 	errs = append(errs, o.tape.Close(), o.trace.Close())
 	o.http.CloseIdleConnections()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
 // Check says what this build cannot do with an agent's tools, hooks and
@@ -24,13 +25,29 @@ func Check(a *config.Agent) []config.Problem {
 		problems = append(problems, h.Problem(config.SeverityWarning, "", config.CodeUnsupported,
 			"this build runs no hooks yet, and does not open an agent that relies on them", "run with --offline to leave them out"))
 	}
-	return append(problems, checkPermissions(a)...)
+	return append(append(problems, checkScripts(a)...), checkPermissions(a)...)
+}
+
+// checkScripts finds scripts of function tools that are no Starlark, or have no
+// such function. None is run.
+func checkScripts(a *config.Agent) []config.Problem {
+	var problems []config.Problem
+	for _, t := range a.Tools {
+		f, ok := t.(*config.FunctionTool)
+		if !ok || f.Script == "" || a.Replay {
+			continue
+		}
+		if err := worker.CheckScript(f.Block.File("script", f.Script), f.Entry()); err != nil {
+			problems = append(problems, f.Problem(config.SeverityError, "script", config.CodeValue, err.Error(), ""))
+		}
+	}
+	return problems
 }
 
 // canRun reports whether this build runs a tool.
 func canRun(t config.Tool) bool {
 	switch t.(type) {
-	case *config.VectorstoreTool, *config.HierarchicalDocumentTool:
+	case *config.FunctionTool, *config.VectorstoreTool, *config.HierarchicalDocumentTool:
 		return true
 	}
 	return false

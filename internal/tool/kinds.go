@@ -9,6 +9,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
+	"github.com/holodeck-go/holodeck/internal/tool/function"
 )
 
 // opener opens the entries of an agent file's tools list. Its fields are what
@@ -34,8 +35,19 @@ func (o *opener) open(ctx context.Context, t config.Tool) (opened, error) {
 	switch t := t.(type) {
 	case *config.VectorstoreTool, *config.HierarchicalDocumentTool:
 		return o.search(ctx, t)
+	case *config.FunctionTool:
+		return o.function(ctx, t)
 	}
 	return opened{}, fmt.Errorf("there is no opener for tools of type %s", t.Base().Type) // canRun has refused it
+}
+
+// function opens a tool that is the user's own code.
+func (o *opener) function(ctx context.Context, t *config.FunctionTool) (opened, error) {
+	f, err := function.Open(ctx, o.opts.Code, t, o.opts.Notice)
+	if err != nil {
+		return opened{}, err
+	}
+	return opened{tools: []agent.Tool{f}}, nil
 }
 
 // search opens a tool that searches documents.

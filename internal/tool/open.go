@@ -13,6 +13,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/llm"
+	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
 // Options says how tools are opened. Its functions may be called from several
@@ -25,6 +26,8 @@ type Options struct {
 	HTTP *http.Client
 	// Models hands out the models that tools ask; nil where no tool asks one.
 	Models *llm.Models
+	// Code runs the user's own code; nil where there is none.
+	Code *worker.Pool
 	// ForceIngest indexes the sources of search tools anew.
 	ForceIngest bool
 	// Progress, if set, is told how many files of a tool are indexed.
