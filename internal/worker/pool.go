@@ -17,8 +17,6 @@ import (
 
 // Bounds of the work.
 const (
-	// DefaultMemoryLimit is what a process of user code may hold, in bytes.
-	DefaultMemoryLimit = 4 << 30
 	// MaxResult is the longest result of a call, in characters of JSON.
 	MaxResult = 16 << 20
 	// startTime bounds the start of an interpreter, which has none of the user's
@@ -34,8 +32,8 @@ type Options struct {
 	// Lookup knows the variables of this process, of which code gets what
 	// proc.Inherited says; nil knows none.
 	Lookup func(name string) (string, bool)
-	// MemoryLimit bounds the memory of a process, in bytes: 0 is DefaultMemoryLimit,
-	// less is no bound. Where the system cannot bound it there is none.
+	// MemoryLimit bounds the memory of a process, in bytes; 0 is no bound. Where the
+	// system cannot bound it there is none.
 	MemoryLimit int64
 	// Log is told each line that code prints; nil is told nothing.
 	Log *slog.Logger
@@ -68,11 +66,8 @@ func New(opts Options) *Pool {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	switch {
-	case !proc.CanLimitMemory() || opts.MemoryLimit < 0:
+	if !proc.CanLimitMemory() {
 		opts.MemoryLimit = 0
-	case opts.MemoryLimit == 0:
-		opts.MemoryLimit = DefaultMemoryLimit
 	}
 	p := &Pool{opts: opts, starts: map[string]*startup{}}
 	p.open, p.end = context.WithCancel(context.Background())
