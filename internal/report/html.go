@@ -284,6 +284,7 @@ type pageSummary struct {
 	High       string           `json:"high"`
 	Stopped    string           `json:"stopped,omitempty"`
 	Repeats    string           `json:"repeats,omitempty"`
+	Notes      []string         `json:"notes,omitempty"`
 	Millis     float64          `json:"ms"`
 	Prompt     int              `json:"prompt"`
 	Completion int              `json:"completion"`
@@ -304,7 +305,7 @@ func newPageSummary(s runs.Summary) pageSummary {
 	rate := s.PassRate()
 	out := pageSummary{
 		Total: s.Total, Passed: s.Passed, Failed: s.Failed, Unchecked: s.Unchecked, Left: s.Total - s.Finished(),
-		Rate: percent(rate.Value), Low: percent(rate.Low), High: percent(rate.High), Stopped: s.Stopped, Millis: millis(s.Elapsed),
+		Rate: percent(rate.Value), Low: percent(rate.Low), High: percent(rate.High), Stopped: s.Stopped, Notes: s.Notes, Millis: millis(s.Elapsed),
 		Prompt: s.Usage.Prompt, Completion: s.Usage.Completion, Cost: finite(s.CostUSD), Metrics: []pageMetricMean{},
 	}
 	if s.Repeats.Cases() > 0 {

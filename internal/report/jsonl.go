@@ -37,7 +37,7 @@ func (l *lines) End(s runs.Summary) error {
 	rate := s.PassRate()
 	end := endLine{
 		Type: "end", Cases: s.Total, Passed: s.Passed, Failed: s.Failed, Unchecked: s.Unchecked, Attempts: s.Attempts.Finished(),
-		Rate: rate.Value, Low: rate.Low, High: rate.High, Stopped: s.Stopped, Elapsed: s.Elapsed,
+		Rate: rate.Value, Low: rate.Low, High: rate.High, Stopped: s.Stopped, Notes: s.Notes, Elapsed: s.Elapsed,
 		Prompt: s.Usage.Prompt, Completion: s.Usage.Completion, CostUSD: finite(s.CostUSD), Metrics: []metricLine{},
 	}
 	for _, m := range s.Metrics {
@@ -58,6 +58,7 @@ type endLine struct {
 	Low        float64       `json:"pass_rate_low"`
 	High       float64       `json:"pass_rate_high"`
 	Stopped    string        `json:"stopped,omitempty"`
+	Notes      []string      `json:"notes,omitempty"`
 	Elapsed    time.Duration `json:"elapsed_ns"`
 	Prompt     int           `json:"prompt_tokens"`
 	Completion int           `json:"completion_tokens"`

@@ -160,6 +160,9 @@ func (j *junit) End(s runs.Summary) error {
 	for _, key := range environment(j.run) {
 		property(key, j.run.Environment[key])
 	}
+	for _, note := range s.Notes {
+		property("note", note)
+	}
 	j.out.print("    </properties>\n")
 	j.cases.moveTo(&j.out)
 	j.out.print("  </testsuite>\n</testsuites>\n")

@@ -138,6 +138,9 @@ func mdSummary(b *strings.Builder, s runs.Summary) {
 	if s.Repeats.Cases() > 0 {
 		fmt.Fprintf(b, "Repeated: %s\n\n", mdLine(repeats(s.Repeats)))
 	}
+	for _, note := range s.Notes {
+		fmt.Fprintf(b, "Note: %s\n\n", mdLine(note))
+	}
 	mdMetrics(b, s.Metrics, unit(s))
 }
 

@@ -48,6 +48,9 @@ func (i ink) summary(s runs.Summary, opts Options) string {
 	if s.Repeats.Cases() > 0 {
 		fmt.Fprintf(&b, "  Repeated: %s\n", repeats(s.Repeats))
 	}
+	for _, note := range s.Notes {
+		fmt.Fprintf(&b, "  Note: %s\n", reason(note))
+	}
 	for _, line := range skips {
 		fmt.Fprintf(&b, "  Skipped: %s\n", line)
 	}

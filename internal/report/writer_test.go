@@ -553,3 +553,24 @@ func TestStepSummary(t *testing.T) {
 		t.Errorf("the summary has %d bytes", out.Len())
 	}
 }
+
+// What a person should know of a run as a whole is in every form that has a place
+// for it: the Python edition's JSON and the rows of CSV have none.
+func TestNotesOfARun(t *testing.T) {
+	const note = "MCP server memory is shared, and 2 cases called tools that may change it"
+	s := runs.Summary{Total: 1, Passed: 1, Notes: []string{note}}
+	for _, f := range []report.Format{report.HTML, report.Markdown, report.JUnit, report.JSONL} {
+		var out strings.Builder
+		w := report.New(f, &out, scratch(t))
+		if err := errors.Join(w.Begin(demo()), w.End(s)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), note) {
+			t.Errorf("%v does not say the note:\n%s", f, out.String())
+		}
+	}
+	var out strings.Builder
+	if err := report.NewTerminal(report.Options{Out: &out}).End(s); err != nil || !strings.Contains(out.String(), "  Note: "+note+"\n") {
+		t.Errorf("the terminal shows %v\n%s", err, out.String())
+	}
+}

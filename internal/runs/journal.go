@@ -80,6 +80,8 @@ type End struct {
 	Passed    int `json:"passed"`
 	Failed    int `json:"failed"`
 	Unchecked int `json:"unchecked"`
+	// Notes are what a person should know of the run as a whole.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // caseLine is the line of a finished attempt.
@@ -296,8 +298,11 @@ func (j *Journal) Summary() (Summary, error) {
 // emptySummary returns what is known of the run beside its cases.
 func (j *Journal) emptySummary() Summary {
 	s := Summary{Total: j.Header.Cases, Attempts: Attempts{Total: j.Header.Attempts}, Elapsed: j.Elapsed}
-	if j.End != nil && j.End.State == Incomplete {
-		s.Stopped = j.End.Reason
+	if j.End != nil {
+		s.Notes = j.End.Notes
+		if j.End.State == Incomplete {
+			s.Stopped = j.End.Reason
+		}
 	}
 	return s
 }

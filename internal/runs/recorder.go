@@ -206,10 +206,14 @@ func (r *Recorder) Finish(state State, reason string, s Summary) (kept bool, err
 	if err = r.restore(); err == nil {
 		err = WriteStored(r.stored, r.agent)
 	}
+	var notes []string
+	for _, note := range s.Notes {
+		notes = append(notes, r.agent.Redactor.String(note))
+	}
 	if err == nil {
 		err = r.journal.Append(End{
 			Type: typeEnd, State: state, Reason: r.agent.Redactor.String(reason), Ended: r.now(), Elapsed: s.Elapsed,
-			Passed: s.Passed, Failed: s.Failed, Unchecked: s.Unchecked,
+			Passed: s.Passed, Failed: s.Failed, Unchecked: s.Unchecked, Notes: notes,
 		})
 	}
 	if err == nil {

@@ -25,6 +25,8 @@ type Summary struct {
 	// Stopped says why the run left out cases of its own accord; empty when it
 	// did not.
 	Stopped string
+	// Notes are what a person should know of the run as a whole, in sentences.
+	Notes []string
 	// MetricErrors is how many of the failed cases failed for no other reason
 	// than that a metric ended in an error.
 	MetricErrors int

@@ -26,6 +26,7 @@ type schedule struct {
 	finished func(*runs.Case)
 	results  func(*runs.Case) error
 
+	sharing sharing
 	early   map[int]*runs.Case // finished before an attempt that comes before them
 	next    int                // number of the attempt that is handed on next
 	seen    runs.Summary       // what has finished, in the order in which it did
@@ -132,6 +133,7 @@ func (s *schedule) take(f finished, stop context.CancelCauseFunc) {
 		stop(f.err)
 		return
 	}
+	s.sharing.add(f.result)
 	if s.finished != nil {
 		s.finished(f.result)
 	}

@@ -31,6 +31,10 @@ type Options struct {
 	// Finished takes each attempt as soon as it has finished, before Progress is
 	// told; nil means nobody.
 	Finished func(*runs.Case)
+	// Shared names the server that all cases share and that a call of a tool may
+	// change, by the tool's canonical name; empty when there is none. nil knows of
+	// none.
+	Shared func(tool string) string
 	// Results takes each finished case, in the order of the agent file. An error
 	// ends the run. nil means nobody.
 	Results func(*runs.Case) error
@@ -77,11 +81,13 @@ func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, o
 		earlier:  opts.Earlier,
 		finished: opts.Finished,
 		results:  opts.Results,
+		sharing:  sharing{serverOf: opts.Shared},
 		early:    map[int]*runs.Case{},
 		summary:  runs.Summary{Total: plan.Cases, Attempts: runs.Attempts{Total: plan.Attempts}},
 	}
 	err = s.run(ctx)
 	s.summary.Elapsed = env.Now().Sub(start)
+	s.summary.Notes = s.sharing.notes()
 	return s.summary, err
 }
 

@@ -154,6 +154,7 @@
     if (summary.prompt + summary.completion) fact("Tokens", whole.format(summary.prompt) + " in, " + whole.format(summary.completion) + " out");
     if (summary.cost) fact("Cost", dollars(summary.cost));
     if (summary.repeats) fact("Repeated", summary.repeats);
+    for (const note of summary.notes || []) fact("Note", note);
     $("facts").append(...facts);
     fillMetrics();
     fillStrip();
