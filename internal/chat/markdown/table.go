@@ -1,0 +1,89 @@
+package markdown
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	extast "github.com/yuin/goldmark/extension/ast"
+)
+
+// table returns a table in columns or, where it is too narrow for them, each row
+// as a list of its cells under their headings.
+func (p *page) table(n *extast.Table, width int) []string {
+	var rows [][]string
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var l look
+		if _, ok := row.(*extast.TableHeader); ok {
+			l.bold = true
+		}
+		var cells []string
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			cells = append(cells, strings.ReplaceAll(p.inline(cell, l), "\n", " "))
+		}
+		rows = append(rows, cells)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], lipgloss.Width(cell))
+		}
+	}
+	const gap = 2
+	total := -gap
+	for _, w := range widths {
+		total += w + gap
+	}
+	if total > width {
+		return p.records(rows, width)
+	}
+	var out []string
+	for i, row := range rows {
+		out = append(out, columns(row, widths, n.Alignments, gap))
+		if i == 0 {
+			out = append(out, p.paint(strings.Repeat("─", total), look{dim: true}))
+		}
+	}
+	return out
+}
+
+// columns returns a row of a table in columns.
+func columns(row []string, widths []int, align []extast.Alignment, gap int) string {
+	var b strings.Builder
+	for i, cell := range row {
+		if i > 0 {
+			b.WriteString(strings.Repeat(" ", gap))
+		}
+		space := widths[i] - lipgloss.Width(cell)
+		before := 0
+		if i < len(align) {
+			switch align[i] {
+			case extast.AlignRight:
+				before = space
+			case extast.AlignCenter:
+				before = space / 2
+			}
+		}
+		b.WriteString(strings.Repeat(" ", before) + cell + strings.Repeat(" ", space-before))
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// records returns the rows of a table one below the other.
+func (p *page) records(rows [][]string, width int) []string {
+	var out []string
+	for i, row := range rows[1:] {
+		if i > 0 {
+			out = append(out, "")
+		}
+		for j, cell := range row {
+			out = append(out, prefixed(p.wrap(rows[0][j]+": "+cell, inner(width, 2)), "", "  ")...)
+		}
+	}
+	if len(rows) == 1 {
+		out = p.wrap(strings.Join(rows[0], ", "), width)
+	}
+	return out
+}
