@@ -29,7 +29,7 @@ test-race: ## the same under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: test-peers
-test-peers: peer-kill peer-sdks peer-ollama peer-bm25 peer-textmetrics peer-html ## against independent implementations from pinned packages
+test-peers: peer-kill peer-sdks peer-ollama peer-bm25 peer-postgres peer-textmetrics peer-html ## against independent implementations from pinned packages
 
 .PHONY: peer-sdks
 peer-sdks: ## the fake model server, understood by the providers' own modules
@@ -42,6 +42,10 @@ peer-ollama: ## our clients against a real Ollama, which speaks OpenAI's and Ant
 .PHONY: peer-bm25
 peer-bm25: ## the recorded BM25 scores, computed again by the package they came from
 	./bench/peers/bm25.sh '$(HOLODECK_CACHE)'
+
+.PHONY: peer-postgres
+peer-postgres: ## the Postgres store against a real server with pgvector; Debian and root
+	./bench/peers/postgres.sh '$(HOLODECK_CACHE)'
 
 .PHONY: peer-kill
 peer-kill: build ## a thousand runs, each killed at a random moment, lose no result

@@ -79,7 +79,7 @@ func (ix *Index) exact(query string, whole bool) (scores map[int]float64, asked 
 		}
 	}
 	for passage, score := range scores {
-		scores[passage] = round(score) // sums of thirds
+		scores[passage] = Round(score) // sums of thirds
 	}
 	return scores, len(demands) > 0
 }

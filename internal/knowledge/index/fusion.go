@@ -124,7 +124,7 @@ func (r Ranking) fuse(legs []*leg, score func(*leg) float64) float64 {
 	if weights == 0 {
 		return 0
 	}
-	return min(round(sum/weights), 1)
+	return min(Round(sum/weights), 1)
 }
 
 // ofPassage returns the score of a passage that legs rank.
@@ -159,5 +159,5 @@ func strongest(legs []*leg, score func(*leg) float64) float64 {
 		}
 	}
 	hi, lo := max(semantic, inWords), min(semantic, inWords)
-	return min(round(hi+(1-hi)*lo*agreement), 1)
+	return min(Round(hi+(1-hi)*lo*agreement), 1)
 }

@@ -209,7 +209,7 @@ func (ix *Index) legs(ctx context.Context, q Query, depth int, words *keywordLeg
 
 // semantic returns the semantic leg's score of a cosine.
 func (ix *Index) semantic(cosine float64) float64 {
-	return round(max(0, (cosine-ix.chance)/(1-ix.chance)))
+	return Round(max(0, (cosine-ix.chance)/(1-ix.chance)))
 }
 
 // candidates returns the passages that any leg ranks.
@@ -240,7 +240,7 @@ func (ix *Index) fill(ctx context.Context, q Query, legs []*leg, words *keywordL
 		}
 		if l.name == string(Keyword) {
 			for _, passage := range open {
-				l.score[passage] = round(words.score(passage))
+				l.score[passage] = Round(words.score(passage))
 			}
 			continue
 		}

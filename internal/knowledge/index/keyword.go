@@ -156,7 +156,7 @@ func (ix *Index) release(l *keywordLeg) {
 func (l *keywordLeg) best(limit int) ([]scored, bool) {
 	t := top{limit: limit}
 	for _, passage := range l.touched {
-		t.add(scored{int(passage), round(l.score(int(passage)))})
+		t.add(scored{int(passage), Round(l.score(int(passage)))})
 	}
 	return t.sorted(), len(l.touched) <= limit
 }

@@ -71,5 +71,5 @@ func (t *top) sorted() []scored {
 	return t.heap
 }
 
-// round returns a score to the precision that scores are compared in.
-func round(score float64) float64 { return math.Round(score*precision) / precision }
+// Round returns a score or a cosine in the precision that they are compared in.
+func Round(score float64) float64 { return math.Round(score*precision) / precision }

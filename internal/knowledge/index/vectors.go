@@ -26,6 +26,11 @@ type Neighbor struct {
 	Cosine  float64
 }
 
+// Compare orders the nearer first; of equal ones the earlier passage.
+func (n Neighbor) Compare(other Neighbor) int {
+	return scored{n.Passage, n.Cosine}.compare(scored{other.Passage, other.Cosine})
+}
+
 // Flat is Vectors in memory, compared one by one on all processors.
 type Flat struct {
 	dimensions int
@@ -133,7 +138,7 @@ func (f *Flat) share(query []float32, n int, work []stretch, found []top) {
 // scan adds the vectors of a stretch to best.
 func (f *Flat) scan(query []float32, s stretch, best *top) {
 	for at, passage := 0, s.first; at < len(s.vectors); at, passage = at+f.dimensions, passage+1 {
-		cosine := round(float64(vek32.Dot(query, s.vectors[at:at+f.dimensions])))
+		cosine := Round(float64(vek32.Dot(query, s.vectors[at:at+f.dimensions])))
 		if !best.full(cosine) {
 			best.add(scored{passage, cosine})
 		}
@@ -147,7 +152,7 @@ func (f *Flat) Cosines(_ context.Context, query []float32, passages []int) ([]fl
 	}
 	cosines := make([]float64, len(passages))
 	for i, passage := range passages {
-		cosines[i] = round(float64(vek32.Dot(query, f.of(passage))))
+		cosines[i] = Round(float64(vek32.Dot(query, f.of(passage))))
 	}
 	return cosines, nil
 }

@@ -8,5 +8,7 @@
 // every implementation must pass.
 //
 // [Local] keeps one SQLite database in a folder, in WAL mode, and a lock file
-// beside it. [Memory] keeps a state as long as it lives.
+// beside it. [Memory] keeps a state as long as it lives. [Postgres] keeps states
+// in tables of a database and is a [Searcher]: the vectors stay there, and are
+// compared there.
 package store

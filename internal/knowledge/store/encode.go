@@ -7,9 +7,8 @@ import (
 )
 
 // encodePassages returns passages as bytes that decodePassages takes back:
-// their number; then for each its id, text, number of fields, and the fields'
-// names and values. Numbers are unsigned varints, strings are preceded by
-// their length.
+// their number, then each with its fields in order. Numbers are unsigned
+// varints, strings are preceded by their length, lists by their number.
 func encodePassages(passages []Passage) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(passages)))
 	for _, p := range passages {
@@ -20,6 +19,34 @@ func encodePassages(passages []Passage) []byte {
 			b = appendString(b, f.Name)
 			b = appendString(b, f.Value)
 		}
+		b = appendString(b, p.Context)
+		b = appendPlace(b, p.Place)
+	}
+	return b
+}
+
+// appendPlace appends 0 for nil, or 1 and the fields of the place.
+func appendPlace(b []byte, p *Place) []byte {
+	if p == nil {
+		return append(b, 0)
+	}
+	b = append(b, 1)
+	for _, s := range []string{p.Kind, p.Title, p.Number, p.SectionID} {
+		b = appendString(b, s)
+	}
+	b = appendStrings(b, p.Chain)
+	b = appendStrings(b, p.SubsectionIDs)
+	b = binary.AppendUvarint(b, uint64(p.Page))
+	b = binary.AppendUvarint(b, uint64(p.LastPage))
+	b = binary.AppendUvarint(b, uint64(len(p.Definitions)))
+	for _, d := range p.Definitions {
+		b = appendString(b, d.Term)
+		b = appendString(b, d.Text)
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.References)))
+	for _, r := range p.References {
+		b = appendString(b, r.Text)
+		b = binary.AppendUvarint(b, uint64(r.Target+1))
 	}
 	return b
 }
@@ -28,11 +55,20 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
+func appendStrings(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, s := range list {
+		b = appendString(b, s)
+	}
+	return b
+}
+
 // decodePassages is the inverse of encodePassages.
 func decodePassages(b []byte) ([]Passage, error) {
 	// One string for all: the passages are slices of it.
 	in := decoder{rest: string(b)}
-	passages := make([]Passage, 0, in.count(3))
+	const least = 5 // bytes of a passage
+	passages := make([]Passage, 0, in.count(least))
 	for range cap(passages) {
 		p := Passage{ID: in.text(), Text: in.text()}
 		if n := in.count(2); n > 0 {
@@ -41,6 +77,8 @@ func decodePassages(b []byte) ([]Passage, error) {
 				p.Meta[i] = Field{Name: in.text(), Value: in.text()}
 			}
 		}
+		p.Context = in.text()
+		p.Place = in.place()
 		passages = append(passages, p)
 	}
 	if in.failed || in.rest != "" {
@@ -56,9 +94,8 @@ type decoder struct {
 	failed bool
 }
 
-// count returns a number of things that take at least size bytes each. More
-// than the rest can hold are none.
-func (d *decoder) count(size int) int {
+// number returns a number, which is at most most.
+func (d *decoder) number(most int) int {
 	var v uint64
 	for shift := 0; ; shift += 7 {
 		if d.rest == "" || shift >= 63 {
@@ -72,18 +109,58 @@ func (d *decoder) count(size int) int {
 			break
 		}
 	}
-	if v > uint64(len(d.rest)/size) {
+	if v > uint64(most) {
 		d.fail()
 		return 0
 	}
 	return int(v)
 }
 
+// count returns a number of things that take at least size bytes each. More
+// than the rest can hold are none.
+func (d *decoder) count(size int) int { return d.number(len(d.rest) / size) }
+
 func (d *decoder) text() string {
 	n := d.count(1)
 	s := d.rest[:n]
 	d.rest = d.rest[n:]
 	return s
+}
+
+// texts returns a list of strings, nil when it is empty.
+func (d *decoder) texts() []string {
+	n := d.count(1)
+	if n == 0 {
+		return nil
+	}
+	list := make([]string, n)
+	for i := range list {
+		list[i] = d.text()
+	}
+	return list
+}
+
+// place is the inverse of appendPlace.
+func (d *decoder) place() *Place {
+	if d.number(1) == 0 {
+		return nil
+	}
+	p := &Place{Kind: d.text(), Title: d.text(), Number: d.text(), SectionID: d.text()}
+	p.Chain, p.SubsectionIDs = d.texts(), d.texts()
+	p.Page, p.LastPage = d.number(math.MaxInt32), d.number(math.MaxInt32)
+	if n := d.count(2); n > 0 {
+		p.Definitions = make([]Definition, n)
+		for i := range p.Definitions {
+			p.Definitions[i] = Definition{Term: d.text(), Text: d.text()}
+		}
+	}
+	if n := d.count(2); n > 0 {
+		p.References = make([]Reference, n)
+		for i := range p.References {
+			p.References[i] = Reference{Text: d.text(), Target: d.number(math.MaxInt32) - 1}
+		}
+	}
+	return p
 }
 
 func (d *decoder) fail() { d.failed, d.rest = true, "" }

@@ -21,7 +21,7 @@ import (
 
 const (
 	// formatVersion is the version of the schema and of the encodings in it.
-	formatVersion = 1
+	formatVersion = 2
 	// busyMillis is how long a statement waits for another connection that is
 	// taking over or closing the database; no such moment takes long.
 	busyMillis = 10_000
@@ -46,6 +46,9 @@ CREATE TABLE parts (
 	PRIMARY KEY (path, n)
 ) STRICT;
 `
+
+// notesTable is apart from the format, and there while something is remembered.
+const notesTable = `CREATE TABLE IF NOT EXISTS notes (key BLOB PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID`
 
 // Local keeps a state in a folder of its own. Nothing stays open between calls,
 // so that the folder can be removed at any time.
@@ -260,7 +263,26 @@ func (l *Local) Commit(ctx context.Context, c Change) error {
 	return nil
 }
 
-func (l *Local) commit(ctx context.Context, c Change) (err error) {
+func (l *Local) commit(ctx context.Context, c Change) error {
+	return l.write(ctx, func(tx *sql.Tx) error {
+		if c.Reset {
+			if _, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d", formatVersion)); err != nil {
+				return err
+			}
+		}
+		if err := checkFormat(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DROP TABLE IF EXISTS notes`); err != nil {
+			return err
+		}
+		return apply(ctx, tx, c)
+	})
+}
+
+// write runs fn in a transaction on the database, which is made when there is
+// none.
+func (l *Local) write(ctx context.Context, fn func(tx *sql.Tx) error) (err error) {
 	// SQLite gives the files beside the database the permissions of the database.
 	f, err := os.OpenFile(l.database(), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -279,19 +301,69 @@ func (l *Local) commit(ctx context.Context, c Change) (err error) {
 		return err
 	}
 	defer tx.Rollback()
-	if c.Reset {
-		if _, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d", formatVersion)); err != nil {
-			return err
-		}
-	}
-	if err := checkFormat(ctx, tx); err != nil {
-		return err
-	}
-	if err := apply(ctx, tx, c); err != nil {
+	if err := fn(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
+
+// Remember implements Store.
+func (l *Local) Remember(ctx context.Context, notes []Note) error {
+	err := l.write(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, notesTable); err != nil {
+			return err
+		}
+		for _, n := range notes {
+			if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO notes VALUES (?, ?)`, n.Key[:], n.Text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("keep notes in index %s: %w", l.database(), classify(err))
+	}
+	return nil
+}
+
+// Notes implements Store.
+func (l *Local) Notes(ctx context.Context) (notes []Note, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("read the notes in index %s: %w", l.database(), classify(err))
+		}
+	}()
+	if info, err := os.Stat(l.database()); err != nil || !info.Mode().IsRegular() {
+		return nil, nil // what is wrong with it, Load tells
+	}
+	db, err := l.open("rw")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var there int
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'notes'`).Scan(&there); err != nil || there == 0 {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, `SELECT key, text FROM notes`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n Note
+		var key []byte
+		if err := rows.Scan(&key, &n.Text); err != nil {
+			return nil, err
+		}
+		copy(n.Key[:], key)
+		notes = append(notes, n)
+	}
+	return notes, rows.Err()
+}
+
+// Close implements Store.
+func (l *Local) Close() error { return nil }
 
 // apply makes the change in tx.
 func apply(ctx context.Context, tx *sql.Tx, c Change) error {

@@ -17,6 +17,7 @@ type Memory struct {
 
 	mu    sync.Mutex
 	state *State
+	notes []Note
 }
 
 // NewMemory returns an empty store.
@@ -101,6 +102,24 @@ func (m *Memory) Commit(ctx context.Context, c Change) error {
 		next.Sources = append(next.Sources, s)
 	}
 	slices.SortFunc(next.Sources, func(a, b Source) int { return strings.Compare(a.Path, b.Path) })
-	m.state = &next
+	m.state, m.notes = &next, nil
 	return nil
 }
+
+// Remember implements Store.
+func (m *Memory) Remember(_ context.Context, notes []Note) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.notes = append(m.notes, notes...)
+	return nil
+}
+
+// Notes implements Store.
+func (m *Memory) Notes(context.Context) ([]Note, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.notes), nil
+}
+
+// Close implements Store.
+func (m *Memory) Close() error { return nil }

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"time"
+
+	"github.com/holodeck-go/holodeck/internal/knowledge/index"
 )
 
 // Store keeps the state of one tool's index. It is safe for concurrent use.
@@ -25,8 +27,39 @@ type Store interface {
 	// Commit makes the change, whole or not at all. The caller holds a lease.
 	Commit(ctx context.Context, c Change) error
 
+	// Remember keeps notes of work on a change that is not complete yet, beside
+	// the state and until the next Commit. The caller holds a lease.
+	Remember(ctx context.Context, notes []Note) error
+
+	// Notes returns what is remembered, in no order.
+	Notes(ctx context.Context) ([]Note, error)
+
 	// Location says where the index is kept, for people.
 	Location() string
+
+	// Close frees what the store holds open. It is idempotent.
+	Close() error
+}
+
+// Searcher is a Store that compares vectors where it keeps them. Its Load leaves
+// Part.Vectors empty.
+type Searcher interface {
+	Store
+
+	// Vectors compares the vectors of a state that Load returned. Passages are
+	// numbered from 0 in the order of the state. Those that are no longer in the
+	// store are not near to anything.
+	Vectors(s State) index.Vectors
+
+	// Fetch returns the vectors of passages of such a state; nil for one that is
+	// no longer in the store.
+	Fetch(ctx context.Context, s State, passages []int) ([][]float32, error)
+}
+
+// Note is a text that is remembered by a key.
+type Note struct {
+	Key  [sha256.Size]byte
+	Text string
 }
 
 // Lease is the right to write.
@@ -60,6 +93,9 @@ type Manifest struct {
 	Dimensions int    `json:"dimensions"`
 	// Pipeline is a fingerprint of how files become passages and words.
 	Pipeline string `json:"pipeline"`
+	// Context is a fingerprint of how the contexts of passages are written, or
+	// empty when there are none.
+	Context string `json:"context,omitempty"`
 }
 
 // State is everything that is kept.
@@ -99,6 +135,40 @@ type Passage struct {
 	ID   string
 	Text string
 	Meta []Field
+	// Context is what a model wrote of where the passage stands, or empty.
+	Context string
+	// Place is where it stands; nil when nothing is known of that.
+	Place *Place
+}
+
+// Place is where a passage stands in its document.
+type Place struct {
+	// Kind says what the passage is: definition, requirement or content.
+	Kind string
+	// Title and Number are those of its section, empty before the first heading.
+	Title, Number string
+	// Chain are the titles of the sections around that, outermost first.
+	Chain []string
+	// SectionID names the section, SubsectionIDs the numbered parts that begin in
+	// the passage.
+	SectionID     string
+	SubsectionIDs []string
+	// Page and LastPage count from 1; 0 in a document without pages.
+	Page, LastPage int
+	Definitions    []Definition
+	References     []Reference
+}
+
+// Definition is what a passage says that a term means.
+type Definition struct{ Term, Text string }
+
+// Reference is a part of the document that a passage refers to.
+type Reference struct {
+	// Text is as the document writes it.
+	Text string
+	// Target counts the passages of the document from 0; -1 when the document
+	// does not have what is referred to.
+	Target int
 }
 
 // Field is a named value that is shown with a passage.

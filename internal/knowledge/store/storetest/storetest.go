@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/durable"
+	"github.com/holodeck-go/holodeck/internal/knowledge/index"
 	"github.com/holodeck-go/holodeck/internal/knowledge/store"
 )
 
@@ -30,6 +31,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"ACancelledCommitChangesNothing", cancelled},
 		{"OneLeaseAtATime", oneLease},
 		{"WaitingEndsWithItsContext", waitingEnds},
+		{"NotesLastUntilTheCommit", notes},
+		{"VectorsAreComparedWhereTheyAre", vectors},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.test(t, open(t), func() store.Store { return open(t) })
@@ -53,11 +56,23 @@ func Source(path string, texts ...string) store.Source {
 		passage := store.Passage{ID: fmt.Sprintf("%s#%d", path, i), Text: text}
 		if i%2 == 1 {
 			passage.Meta = []store.Field{{Name: "n", Value: fmt.Sprint(i)}, {Name: "leer"}}
+		} else {
+			passage.Context, passage.Place = "Of a test.", place(i)
 		}
 		p.Passages = append(p.Passages, passage)
 		p.Vectors = append(p.Vectors, float32(i)+0.5, -1)
 	}
 	return s
+}
+
+// place makes a place with every field.
+func place(i int) *store.Place {
+	return &store.Place{
+		Kind: "content", Title: "4.2 Notice", Number: "4.2", Chain: []string{"4 Ende", ""}, SectionID: "h2_notice",
+		SubsectionIDs: []string{"clause_a"}, Page: i, LastPage: i + 1,
+		Definitions: []store.Definition{{Term: "Notice", Text: "a letter \x00"}},
+		References:  []store.Reference{{Text: "section 9", Target: -1}, {Text: "section 1", Target: 0}},
+	}
 }
 
 func commit(t *testing.T, s store.Store, c store.Change) {
@@ -77,8 +92,35 @@ func requireState(t *testing.T, s store.Store, m store.Manifest, sources ...stor
 	if err != nil {
 		t.Fatal(err)
 	}
+	fetch(t, s, got)
 	if want := (store.State{Manifest: m, Sources: sources}); !reflect.DeepEqual(got, want) {
 		t.Fatalf("state\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+// fetch fills in the vectors that a store which searches leaves out.
+func fetch(t *testing.T, s store.Store, state store.State) {
+	t.Helper()
+	searcher, ok := s.(store.Searcher)
+	if !ok {
+		return
+	}
+	n := 0
+	for _, source := range state.Sources {
+		for i := range source.Parts {
+			p := &source.Parts[i]
+			if p.Vectors != nil {
+				t.Errorf("the vectors of %s were loaded", source.Path)
+			}
+			for range p.Passages {
+				got, err := searcher.Fetch(t.Context(), state, []int{n})
+				if err != nil || len(got) != 1 || got[0] == nil {
+					t.Fatalf("vectors %v, %v", got, err)
+				}
+				p.Vectors = append(p.Vectors, got[0]...)
+				n++
+			}
+		}
 	}
 }
 
@@ -176,5 +218,92 @@ func waitingEnds(t *testing.T, s store.Store, again func() store.Store) {
 	defer cancel()
 	if _, err := again().Lock(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
+	}
+}
+
+func notes(t *testing.T, s store.Store, again func() store.Store) {
+	one, two := store.Note{Key: sha256.Sum256([]byte("1")), Text: "eins"}, store.Note{Key: sha256.Sum256([]byte("2")), Text: "zwei"}
+	requireNotes(t, s, nil)
+	lease, err := s.TryLock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Remember(t.Context(), []store.Note{one}), s.Remember(t.Context(), []store.Note{two})); err != nil {
+		t.Fatal(err)
+	}
+	requireNotes(t, again(), map[[sha256.Size]byte]string{one.Key: "eins", two.Key: "zwei"})
+	if _, err := s.Load(t.Context()); !errors.Is(err, store.ErrEmpty) {
+		t.Errorf("notes alone make it %v", err)
+	}
+	if err := lease.Release(); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, store.Change{Manifest: Manifest(), Reset: true, Put: []store.Source{Source("a.md", "one")}})
+	requireNotes(t, again(), nil)
+}
+
+func requireNotes(t *testing.T, s store.Store, want map[[sha256.Size]byte]string) {
+	t.Helper()
+	notes, err := s.Notes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[[sha256.Size]byte]string{}
+	for _, n := range notes {
+		got[n.Key] = n.Text
+	}
+	if len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
+		t.Errorf("notes %v, want %v", got, want)
+	}
+}
+
+// vectors holds a store that searches to what a comparison in memory finds.
+func vectors(t *testing.T, s store.Store, again func() store.Store) {
+	searcher, ok := s.(store.Searcher)
+	if !ok {
+		return // its vectors are loaded, and compared in memory
+	}
+	a, b := Source("a.md", "one", "two", "three"), Source("b ü.md", "x", "y")
+	commit(t, s, store.Change{Manifest: Manifest(), Reset: true, Put: []store.Source{b, a}})
+	state, err := s.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var numbers [][]float32
+	for _, source := range []store.Source{a, b} {
+		for _, p := range source.Parts {
+			numbers = append(numbers, p.Vectors)
+		}
+	}
+	flat, err := index.NewFlat(2, numbers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := searcher.Vectors(state)
+	for _, query := range [][]float32{{1, 0}, {0, 1}, {0.6, -0.8}} {
+		for n := 1; n <= 6; n++ {
+			want, err := flat.Nearest(t.Context(), query, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := there.Nearest(t.Context(), query, n); err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("the %d nearest to %v: %v (%v), want %v", n, query, got, err, want)
+			}
+		}
+		want, err := flat.Cosines(t.Context(), query, []int{4, 0, 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := there.Cosines(t.Context(), query, []int{4, 0, 2}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("cosines with %v: %v (%v), want %v", query, got, err, want)
+		}
+	}
+	// Another process takes one away and changes the other.
+	commit(t, again(), store.Change{Manifest: Manifest(), Remove: []string{"a.md"}, Put: []store.Source{Source("b ü.md", "z", "y")}})
+	if got, err := there.Nearest(t.Context(), []float32{1, 0}, 5); err != nil || len(got) != 0 {
+		t.Errorf("what is no longer there was found: %v, %v", got, err)
+	}
+	if got, err := there.Cosines(t.Context(), []float32{1, 0}, []int{0}); err != nil || len(got) != 1 || got[0] != 0 {
+		t.Errorf("what is no longer there is like the query: %v, %v", got, err)
 	}
 }
