@@ -99,7 +99,6 @@ func TestOfflineNeedsNoVariables(t *testing.T) {
 		{Path: "model", What: "model gpt (azure_openai)", Need: "an account with azure_openai", Now: "the offline model"},
 		{Path: "tools[0].database", What: "store main (qdrant)", Need: "that store and its credentials", Now: "a local index"},
 		{Path: "tools[1]", What: "MCP server memory", Need: "npx to start it, with TOKEN", Now: "left out"},
-		{Path: "tools[2]", What: "function sum", Need: "a Python interpreter to run tools.py", Now: "left out"},
 		{Path: "tools[3]", What: "tool web over https://example.com/a.md", Need: "access to that address", Now: "left out"},
 		{Path: "tools[4].context_model", What: "context model small (openai)", Need: "an account with openai", Now: "left out"},
 		{Path: "tools[5]", What: "prompt ask", Need: "a model that follows instructions", Now: "left out"},
