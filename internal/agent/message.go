@@ -37,6 +37,9 @@ const (
 	PartThinking PartKind = "thinking"
 	PartImage    PartKind = "image"
 	PartDocument PartKind = "document"
+	// PartData is bytes that no model is given, such as sound, for whoever shows
+	// or keeps a result. A text part beside it says what it is.
+	PartData PartKind = "data"
 	// PartOpaque is a part that only its provider understands. It is carried
 	// back to that provider untouched and shown to nobody else.
 	PartOpaque PartKind = "opaque"
@@ -47,8 +50,8 @@ type Part struct {
 	Kind PartKind `json:"kind"`
 	// Text is the words of a text or thinking part.
 	Text string `json:"text,omitempty"`
-	// Name, MIME and Data are the file name, media type and bytes of an image
-	// or document part.
+	// Name, MIME and Data are the file name, media type and bytes of an image,
+	// document or data part.
 	Name string `json:"name,omitempty"`
 	MIME string `json:"mime,omitempty"`
 	Data []byte `json:"data,omitempty"`

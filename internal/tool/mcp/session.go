@@ -1,0 +1,199 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/proc"
+)
+
+// opener opens the stream of messages of a session. ctx is the session's own.
+type opener func(ctx context.Context, s *session) (sdk.Connection, error)
+
+// session is one connection to a server, from its start to its end.
+type session struct {
+	client *Client
+	sdk    *sdk.ClientSession
+	conn   sdk.Connection
+	proc   *proc.Process // of a stdio server, and what is said with it
+	pipe   *pipeConn
+
+	// ctx ends when the session is closed. Calls and answers end with it.
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	closing  sync.Once
+	closeErr error
+}
+
+// newSession reaches the server and agrees on the protocol with it.
+func (c *Client) newSession(caller context.Context) (*session, error) {
+	s := &session{client: c}
+	s.ctx, s.cancel = context.WithCancel(c.ctx)
+	ctx, cancel := context.WithTimeout(caller, c.connect)
+	defer cancel()
+	defer context.AfterFunc(c.ctx, cancel)()
+	connected := context.AfterFunc(ctx, s.cancel)
+	var err error
+	s.sdk, err = s.speaker().Connect(ctx, s, &sdk.ClientSessionOptions{ProtocolVersion: string(c.config.ProtocolVersion)})
+	if !connected() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		s.setLogLevel(ctx)
+		return s, nil
+	}
+	s.close()
+	return nil, s.explain(caller, "did not answer the start of the protocol", c.connect, err)
+}
+
+// Connect implements the SDK's Transport. The stream must outlive the attempt
+// that opened it, and so takes the session's context.
+func (s *session) Connect(context.Context) (sdk.Connection, error) {
+	var err error
+	s.conn, err = s.client.open(s.ctx, s)
+	return s.conn, err
+}
+
+// close ends the session: its calls, its stream and its process. It may be called
+// more than once, and returns when all is over.
+func (s *session) close() error {
+	s.closing.Do(func() {
+		s.cancel()
+		if s.conn != nil {
+			s.conn.Close() // that a stream broke is told by wait
+		}
+		if s.sdk != nil {
+			s.sdk.Close()
+		}
+		if s.proc != nil {
+			s.closeErr = s.proc.Stop(context.Background(), proc.Grace{})
+			s.pipe.wait()
+		}
+	})
+	return s.closeErr
+}
+
+// wait returns when the stream has ended. The error is nil when the server ended
+// it in order.
+func (s *session) wait() error { return s.sdk.Wait() }
+
+// lost is the error of a connection that ended by itself.
+func (s *session) lost(cause error) error {
+	if cause == nil {
+		cause = io.EOF
+	}
+	return s.explain(context.Background(), "broke off", 0, cause)
+}
+
+// request makes a request, which has the server's limit of time. doing says what
+// the server fails to do when it does not answer.
+func (s *session) request(caller context.Context, doing string, f func(ctx context.Context) error) error {
+	limit := s.client.limit
+	ctx, cancel := context.WithTimeout(caller, limit)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	err := f(ctx)
+	if err == nil {
+		return nil
+	}
+	return s.explain(caller, doing, limit, err)
+}
+
+// explain turns what went wrong into an error of this package. An end of the
+// caller's own context is returned as it is.
+func (s *session) explain(caller context.Context, what string, limit time.Duration, err error) error {
+	if caller.Err() != nil {
+		return context.Cause(caller)
+	}
+	fault := Fault{Server: s.client.name, What: what, Err: err}
+	var (
+		ours    *Error
+		garbage *messageError
+		refusal *jsonrpc.Error
+		status  *statusError
+		network net.Error
+	)
+	switch {
+	case s.client.ctx.Err() != nil:
+		return s.client.closedError()
+	case errors.As(err, &ours):
+		return err
+	case errors.As(err, &garbage):
+		s.addStderr(&fault)
+		fault.What, fault.Err, fault.Next = "does not keep to the protocol", garbage, garbage.next
+		return &ProtocolError{Fault: fault}
+	case errors.As(err, &refusal):
+		fault.What, fault.Err = "refused: "+refusal.Message, nil
+		return &ProtocolError{Fault: fault, Code: refusal.Code}
+	case errors.As(err, &status):
+		fault.Err, fault.Next = status, status.next()
+		return &ConnectionError{fault}
+	case errors.Is(err, context.DeadlineExceeded):
+		return s.timeout(fault, limit)
+	case strings.Contains(err.Error(), "unsupported protocol version"): // the SDK has no name for it
+		fault.What, fault.Next = "answered with a version of the protocol that is not known here", "use a server of the versions 2024-11-05 to 2026-07-28"
+		return &ProtocolError{Fault: fault}
+	case errors.Is(err, io.EOF), errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, sdk.ErrSessionMissing),
+		errors.As(err, &network), s.ctx.Err() != nil:
+		return s.broken(fault)
+	}
+	fault.Next = "the answer cannot be used; ask the makers of the server"
+	return &ProtocolError{Fault: fault}
+}
+
+// timeout is the error of a server that did not answer within limit.
+func (s *session) timeout(fault Fault, limit time.Duration) error {
+	fault.What = fmt.Sprintf("%s within %s", fault.What, limit)
+	fault.Err = nil
+	fault.Next = "raise request_timeout"
+	if s.sdk == nil { // it was never reached
+		s.addStderr(&fault)
+		switch {
+		case s.client.config.ConnectTimeout != nil:
+			fault.Next = "raise timeout"
+		case s.client.config.ProtocolVersion > defaultProtocol:
+			fault.Next = "raise request_timeout, or leave protocol_version out: servers that do not know " + string(s.client.config.ProtocolVersion) + " may say nothing"
+		}
+	}
+	return &TimeoutError{Fault: fault, After: limit}
+}
+
+// broken is the error of a connection that is no more.
+func (s *session) broken(fault Fault) error {
+	if s.proc == nil {
+		if errors.Is(fault.Err, io.EOF) {
+			fault.Err = errors.New("it closed the connection")
+		}
+		fault.Next = "see that the server runs and that url is right"
+		return &ConnectionError{fault}
+	}
+	s.close() // so that its end and its last words are known
+	fault.Err, fault.Next = errors.New("its process ended"), "run it by hand to see what it needs: "+s.client.commandLine()
+	if err := s.proc.Err(); err != nil {
+		fault.Err = fmt.Errorf("its process ended: %w", err)
+	}
+	s.addStderr(&fault)
+	return &ConnectionError{fault}
+}
+
+// addStderr adds the last lines a stdio server wrote to stderr.
+func (s *session) addStderr(fault *Fault) {
+	if s.proc != nil {
+		fault.Stderr = s.proc.Tail()
+	}
+}
+
+// defaultProtocol is the newest version that is offered in the way of all before
+// it.
+const defaultProtocol config.MCPProtocol = "2025-11-25"
