@@ -33,6 +33,7 @@ type MCPTool struct {
 	RegistryName     *string                  `key:"registry_name" doc:"Its name in the MCP registry."`
 	ProtocolVersion  MCPProtocol              `key:"protocol_version" ours:"true" default:"\"2025-11-25\"" doc:"The protocol an mcp server is offered; what it answers may be any since 2024-11-05."`
 	Scope            MCPScope                 `key:"scope" ours:"true" default:"shared" doc:"Whether all sessions of an agent share one connection to an mcp server, or each has its own."`
+	Roots            []string                 `key:"roots" ours:"true" doc:"Folders an mcp server is told it works on, relative to the agent file; without any it is told of none."`
 	Sampling         bool                     `key:"sampling" ours:"true" default:"false" doc:"Whether an mcp server may ask the agent's model."`
 	OAuth            *MCPOAuth                `key:"oauth" ours:"true" doc:"How a token for an http mcp server is got without a person: by the client credentials of OAuth."`
 	Understood       bool                     `key:"i_understand_this_is_unsafe" ours:"true" default:"false" doc:"Allows arguments that make a shell of the command of an mcp server."`
@@ -97,6 +98,16 @@ func (t *MCPTool) Arguments() []string {
 		if strings.HasPrefix(slashed, "./") || strings.HasPrefix(slashed, "../") {
 			out[i] = absolute(t.File("args", arg))
 		}
+	}
+	return out
+}
+
+// RootFolders returns the absolute paths of the folders the server is told it
+// works on.
+func (t *MCPTool) RootFolders() []string {
+	out := make([]string, len(t.Roots))
+	for i, root := range t.Roots {
+		out[i] = absolute(t.File("roots", root))
 	}
 	return out
 }

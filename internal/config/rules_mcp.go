@@ -24,6 +24,9 @@ func (c *checker) mcp(t *MCPTool) {
 	default:
 		c.mcpRemote(t)
 	}
+	for _, root := range t.Roots {
+		c.folder(t.Block, "roots", root)
+	}
 	if !t.LoadTools && !t.LoadPrompts {
 		c.warn(t.Block, "load_tools", CodeNoEffect, "the server offers nothing: load_prompts is off, too", "turn one of them on, or remove the tool")
 	}

@@ -144,6 +144,8 @@ func TestRules(t *testing.T) {
 		{"a protocol", mcp, "command: npx, protocol_version: '2026-07-28', scope: session, sampling: true", ""},
 		{"a protocol of no year", mcp, "command: npx, protocol_version: '2024'", `tools[0].protocol_version: "2024" is not one of 2025-11-25, 2026-07-28`},
 		{"a scope", mcp, "command: npx, scope: turn", `tools[0].scope: "turn" is not one of shared, session`},
+		{"a root", mcp, "command: npx, roots: [docs, .]", ""},
+		{"a missing root", mcp, "command: npx, roots: [nowhere]", "tools[0].roots: there is no folder nowhere (the path is relative to the file that mentions it)"},
 		{"a client of OAuth", mcp, "transport: http, url: 'https://example.com', oauth: {client_id: a, client_secret: b}", ""},
 		{"a client without a secret", mcp, "transport: http, url: 'https://example.com', oauth: {client_id: a}", "tools[0].oauth.client_secret: is required"},
 		{"OAuth over sse", mcp, "transport: sse, url: 'https://example.com', oauth: {client_id: a, client_secret: b}", "warning: tools[0].oauth: has no effect: it is not for the sse transport"},
