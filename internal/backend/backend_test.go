@@ -64,7 +64,7 @@ func TestTheOfflineModelRunsOnEveryRuntime(t *testing.T) {
 		{"agent_framework", "agent_framework", 0},
 		{"openai_agents", "agent_framework", 0},
 		{"claude", "claude", 1},
-		{"google_adk", "google_adk", 1},
+		{"google_adk", "google_adk", 0},
 		{"semantic_kernel", "semantic_kernel", 0},
 	} {
 		t.Run(tt.backend, func(t *testing.T) {
@@ -89,18 +89,6 @@ func TestTheOfflineModelRunsOnEveryRuntime(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestWhatThisBuildCannotRunSaysWhatToDo(t *testing.T) {
-	for runtime, model := range map[string]string{
-		"google_adk": "{provider: google, name: some-model}",
-	} {
-		_, err := open(t, load(t, "model: "+model+"\n"))
-		refused, ok := errors.AsType[*agent.BackendInitError](err)
-		if !ok || refused.Backend != runtime || !strings.Contains(err.Error(), "--offline") {
-			t.Errorf("%s: got %v", runtime, err)
-		}
 	}
 }
 
@@ -203,12 +191,17 @@ func TestCheck(t *testing.T) {
 			"model: {provider: ollama, name: x}\nclaude: {extended_thinking: {enabled: true}}\n", []string{"warning claude.extended_thinking no_effect"},
 		},
 		"google_adk": {
-			offline + "backend: google_adk\ngoogle_adk: {max_iterations: 3, output_key: answer}\n",
-			[]string{"warning google_adk.output_key no_effect"},
+			offline + "backend: google_adk\ngoogle_adk: {max_iterations: 3, output_key: answer, streaming_mode: sse}\n", nil,
 		},
-		"google":                {"model: {provider: google, name: x}\n", []string{"warning model.provider unsupported"}},
-		"google_adk for OpenAI": {openai + "backend: google_adk\n", []string{"warning backend unsupported"}},
-		"filtering":             {offline + "tool_filtering: {enabled: true}\n", nil},
+		"google":                {"model: {provider: google, name: x}\ngoogle_adk: {code_execution: true}\n", nil},
+		"google_adk for OpenAI": {openai + "backend: google_adk\ngoogle_adk: {code_execution: false}\n", nil},
+		"code is executed by Gemini alone": {
+			openai + "backend: google_adk\ngoogle_adk: {code_execution: true}\n", []string{"error google_adk.code_execution unsupported"},
+		},
+		"the offline model executes no code": {
+			offline + "backend: google_adk\ngoogle_adk: {code_execution: true}\n", []string{"error google_adk.code_execution unsupported"},
+		},
+		"filtering": {offline + "tool_filtering: {enabled: true}\n", nil},
 		"filtering without an embedder": {
 			anthropic + "tool_filtering: {enabled: true, search_method: hybrid}\n", []string{"error tool_filtering.search_method missing"},
 		},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend/adk"
 	"github.com/holodeck-go/holodeck/internal/backend/agentframework"
 	"github.com/holodeck-go/holodeck/internal/backend/claude"
 	"github.com/holodeck-go/holodeck/internal/backend/loop"
@@ -42,9 +43,6 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 	fail := func(err error) (agent.Backend, error) {
 		return nil, &agent.BackendInitError{Backend: string(a.Runtime), Err: err}
 	}
-	if a.Runtime == config.BackendGoogleADK && a.Model.Provider != config.ProviderOffline {
-		return fail(fmt.Errorf("this build does not run it yet; use --offline to let the built-in loop and model stand in for it and %s", a.Model.Name))
-	}
 	model, err := models.Chat(a)
 	if err != nil {
 		return fail(err)
@@ -76,33 +74,17 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 	case config.BackendClaude:
 		return claude.Open(a, o)
 	case config.BackendGoogleADK:
-		return openStandIn(a, o)
+		return adk.Open(a, o)
 	}
 	return fail(errors.New("there is no such runtime"))
-}
-
-// openStandIn lets the loop stand in for google_adk.
-func openStandIn(a *config.Agent, o loop.Options) (agent.Backend, error) {
-	if s := a.GoogleADK; s != nil && s.MaxIterations != nil {
-		o.Limits.MaxTurns = *s.MaxIterations
-	}
-	o.Notices = append(o.Notices, agent.Notice{Code: agent.NoticeSubstitute, Text: Substitute(a)})
-	b, err := loop.New(o)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
 }
 
 // Substitute says what runs an agent in place of the runtime its file names, or
 // returns "" when nothing does. Every session says it once, in a Notice; it is
 // for those who say it once for all of them.
 func Substitute(a *config.Agent) string {
-	switch {
-	case a.Runtime == config.BackendClaude:
+	if a.Runtime == config.BackendClaude {
 		return claude.Substitute(a)
-	case a.Runtime == config.BackendGoogleADK && a.Model.Provider == config.ProviderOffline:
-		return "the offline model runs on HoloDeck's own loop, which stands in for backend google_adk"
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend/adk"
 	"github.com/holodeck-go/holodeck/internal/backend/agentframework"
 	"github.com/holodeck-go/holodeck/internal/backend/backendtest"
 	"github.com/holodeck-go/holodeck/internal/backend/claude"
@@ -37,6 +38,7 @@ func runtimes() []runtime {
 		{"agent_framework", agentframework.Open},
 		{"semantic_kernel", semantickernel.Open},
 		{"claude", claude.Open},
+		{"google_adk", adk.Open},
 	}
 }
 
@@ -63,6 +65,7 @@ func sources() []modelSource {
 		{name: "openai responses", section: &config.Model{Provider: config.ProviderOpenAI, Name: "gpt-5"}, tail: "/v1"},
 		{name: "azure_openai", section: &config.Model{Provider: config.ProviderAzureOpenAI, Name: "small"}},
 		{name: "anthropic", section: &config.Model{Provider: config.ProviderAnthropic, Name: "claude-sonnet-4-5"}, lacks: backendtest.Wire{NoFilter: true}},
+		{name: "google", section: &config.Model{Provider: config.ProviderGoogle, Name: "gemini-2.5-flash"}, lacks: backendtest.Wire{NoRefusal: true}},
 		{name: "ollama", section: &config.Model{Provider: config.ProviderOllama, Name: "llama3.1"}, lacks: backendtest.Wire{NoRefusal: true, NoFilter: true}},
 	}
 }
@@ -145,7 +148,7 @@ func TestEveryRuntimeKeepsTheContractWithEveryProvider(t *testing.T) {
 						Model:    turn.Deadline{After: o.ModelTimeout, Key: "execution.llm_timeout"},
 						Turn:     turn.Deadline{After: o.TurnTimeout, Key: "execution.turn_timeout"},
 					}
-					b, err := r.open(r.file(t, "claude: {runtime: api}\n"), lo)
+					b, err := r.open(r.file(t, "claude: {runtime: api}\ngoogle_adk: {streaming_mode: sse}\n"), lo)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -163,7 +163,7 @@ func TestOfflineSaysWhichRuntimeTheLoopStandsInFor(t *testing.T) {
 	for name, tt := range map[string]struct{ file, need string }{
 		"claude, by its provider": {"model: {provider: anthropic, name: m}", "Claude Code"},
 		"claude, with its model":  {"model: {provider: offline, name: m}\nbackend: claude", "Claude Code"},
-		"google_adk":              {"backend: google_adk\nmodel: {provider: openai, name: m}", "Google ADK"},
+		"google_adk":              {"backend: google_adk\nmodel: {provider: openai, name: m}", ""},
 		"semantic_kernel":         {"backend: semantic_kernel\nmodel: {provider: openai, name: m}", ""},
 		"agent_framework":         {"model: {provider: openai, name: m}", ""},
 	} {
@@ -184,6 +184,32 @@ func TestOfflineSaysWhichRuntimeTheLoopStandsInFor(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: left out %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestCodeExecutionIsLeftOut(t *testing.T) {
+	for file, want := range map[string]int{
+		"model: {provider: google, name: m}\ngoogle_adk: {code_execution: true}\n":                       1,
+		"model: {provider: google, name: m}\ngoogle_adk: {code_execution: false}\n":                      0,
+		"model: {provider: openai, name: m}\ngoogle_adk: {code_execution: true}\n":                       0,
+		"model: {provider: openai, name: m}\nbackend: google_adk\ngoogle_adk: {code_execution: true}\n":  1,
+		"model: {provider: offline, name: m}\nbackend: google_adk\ngoogle_adk: {code_execution: true}\n": 1,
+		"model: {provider: google, name: m}\nbackend: google_adk\ngoogle_adk: {streaming_mode: sse}\n":   0,
+	} {
+		dir := folder(t, map[string]string{"agent.yaml": "name: a\ninstructions: {inline: Help.}\n" + file})
+		a, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir}, Offline: true})
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", file, problems)
+		}
+		got := 0
+		for _, l := range a.LeftOut {
+			if l.Path == "google_adk.code_execution" {
+				got++
+			}
+		}
+		if got != want || want == 1 && a.GoogleADK.CodeExecution {
+			t.Errorf("%s: it was left out %d times, want %d", file, got, want)
 		}
 	}
 }

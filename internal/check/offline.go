@@ -74,20 +74,19 @@ func (r *rewrite) note(b config.Block, key, what, need, now string) {
 	r.found = append(r.found, entry{p.Pos, config.LeftOut{Path: p.Path, What: what, Need: need, Now: now}})
 }
 
-// runtime notes the runtime that the loop stands in for. The other two names are
-// that loop, with or without an account.
+// runtime notes the runtime that the loop stands in for, and what a runtime
+// cannot do without its model. The others are what they are with or without an
+// account.
 func (r *rewrite) runtime() {
 	a := r.agent
-	need := ""
-	switch a.Runtime {
-	case config.BackendClaude:
-		need = "Claude Code"
-	case config.BackendGoogleADK:
-		need = "Google ADK"
-	default:
+	if s := a.GoogleADK; a.Runtime == config.BackendGoogleADK && s != nil && s.CodeExecution {
+		r.note(s.Block, "code_execution", "code execution", "Gemini, which executes it", leftOut)
+		s.CodeExecution = false
+	}
+	if a.Runtime != config.BackendClaude {
 		return
 	}
-	r.note(a.Block, "backend", fmt.Sprintf("runtime %s", a.Runtime), need, ownLoop)
+	r.note(a.Block, "backend", fmt.Sprintf("runtime %s", a.Runtime), "Claude Code", ownLoop)
 	if !a.Wrote("backend") && a.Model != nil { // whose provider chose it
 		r.found[len(r.found)-1].pos = a.Model.Pos()
 	}

@@ -133,6 +133,12 @@ type GoogleADK struct {
 // StreamingMode is how google_adk streams.
 type StreamingMode string
 
+// The modes.
+const (
+	StreamingNone StreamingMode = "none"
+	StreamingSSE  StreamingMode = "sse"
+)
+
 // Values implements the enumeration.
 func (StreamingMode) Values() []string { return []string{"none", "sse"} }
 
