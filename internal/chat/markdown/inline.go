@@ -3,6 +3,7 @@ package markdown
 import (
 	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/util"
@@ -13,71 +14,171 @@ import (
 // look is how a piece of text looks.
 type look struct{ bold, italic, struck, code, dim, heading bool }
 
-// inline returns what stands in a block of text, painted.
-func (p *page) inline(parent ast.Node, l look) string {
-	var b strings.Builder
-	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		p.piece(&b, n, l)
-	}
-	return b.String()
+// cell is a character and how it looks.
+type cell struct {
+	r    rune
+	look look
 }
 
-// piece writes one piece of a text.
-func (p *page) piece(b *strings.Builder, n ast.Node, l look) {
+// cells returns a text of one look. What would steer a terminal is left out.
+func cells(s string, l look) []cell {
+	s = clean(s)
+	out := make([]cell, 0, len(s))
+	for _, r := range s {
+		out = append(out, cell{r, l})
+	}
+	return out
+}
+
+// inline returns what stands in a block of text.
+func (p *page) inline(parent ast.Node, l look) []cell {
+	var out []cell
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		out = append(out, p.piece(n, l)...)
+	}
+	return out
+}
+
+// piece returns one piece of a text.
+func (p *page) piece(n ast.Node, l look) []cell {
 	switch n := n.(type) {
 	case *ast.Text:
 		value := n.Segment.Value(p.source)
 		if !n.IsRaw() {
 			value = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(value)))
 		}
-		b.WriteString(p.paint(clean(string(value)), l))
+		out := cells(string(value), l)
 		if n.SoftLineBreak() || n.HardLineBreak() {
-			b.WriteByte('\n') // a model breaks lines where it wants them broken
+			out = append(out, cell{r: '\n'}) // a model breaks lines where it wants them broken
 		}
+		return out
 	case *ast.String:
-		b.WriteString(p.paint(clean(string(n.Value)), l))
+		return cells(string(n.Value), l)
 	case *ast.CodeSpan:
 		l.code = true
-		b.WriteString(p.inline(n, l))
 	case *ast.Emphasis:
 		if n.Level > 1 {
 			l.bold = true
 		} else {
 			l.italic = true
 		}
-		b.WriteString(p.inline(n, l))
 	case *extast.Strikethrough:
 		l.struck = true
-		b.WriteString(p.inline(n, l))
 	case *ast.Link:
-		p.link(b, n, string(n.Destination), l)
+		return p.link(p.inline(n, l), string(n.Destination), l)
 	case *ast.Image:
-		b.WriteString(p.paint("image: ", l))
-		p.link(b, n, string(n.Destination), l)
+		return p.link(append(cells("image: ", l), p.inline(n, l)...), string(n.Destination), l)
 	case *ast.AutoLink:
-		b.WriteString(p.paint(clean(string(n.URL(p.source))), l))
+		return cells(string(n.URL(p.source)), l)
 	case *ast.RawHTML:
-		b.WriteString(p.paint(clean(string(n.Segments.Value(p.source))), l))
-	default:
-		b.WriteString(p.inline(n, l))
+		return cells(string(n.Segments.Value(p.source)), l)
 	}
+	return p.inline(n, l)
 }
 
-// link writes a link with its address, which is never hidden behind the text.
-func (p *page) link(b *strings.Builder, n ast.Node, address string, l look) {
-	shown := p.inline(n, l)
-	b.WriteString(shown)
-	if address = clean(address); address != "" && !strings.Contains(shown, address) {
-		l.dim = true
-		b.WriteString(p.paint(" ("+address+")", l))
+// link returns a link with its address, which is never hidden behind the text.
+func (p *page) link(shown []cell, address string, l look) []cell {
+	if address = clean(address); address == "" || strings.Contains(plain(shown), address) {
+		return shown
 	}
+	l.dim = true
+	return append(shown, cells(" ("+address+")", l)...)
 }
 
-// paint gives a text its look, line by line.
-func (p *page) paint(s string, l look) string {
-	if !p.color || l == (look{}) {
-		return s
+// plain returns the characters alone.
+func plain(list []cell) string {
+	var b strings.Builder
+	for _, c := range list {
+		b.WriteRune(c.r)
 	}
+	return b.String()
+}
+
+// wrap breaks a text into lines, between words where that is possible, and paints
+// them.
+func (p *page) wrap(list []cell, width int) []string {
+	var (
+		out          []string
+		begin, taken int // of the line under way: its first cell, its columns
+		space        = -1
+	)
+	end := func(at int) { out = append(out, p.paint(trim(list[begin:at]))) }
+	for i := 0; i < len(list); i++ {
+		c := list[i]
+		w := columnsOf(c.r)
+		switch {
+		case c.r == '\n':
+			end(i)
+			begin, taken, space = i+1, 0, -1
+			continue
+		case taken+w <= width || i == begin:
+		case space > begin:
+			end(space)
+			i = space
+			begin, taken, space = space+1, 0, -1
+			continue
+		default:
+			end(i)
+			begin, taken, space = i, 0, -1
+		}
+		if c.r == ' ' {
+			space = i
+		}
+		taken += w
+	}
+	if begin < len(list) || len(out) == 0 {
+		end(len(list))
+	}
+	return out
+}
+
+// trim returns a line without the spaces at its end.
+func trim(list []cell) []cell {
+	for len(list) > 0 && list[len(list)-1].r == ' ' {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+// columnsOf returns how many columns a character takes.
+func columnsOf(r rune) int {
+	if r >= ' ' && r < 0x7f {
+		return 1
+	}
+	return lipgloss.Width(string(r))
+}
+
+// widthOf returns how many columns a line takes.
+func widthOf(list []cell) int {
+	n := 0
+	for _, c := range list {
+		n += columnsOf(c.r)
+	}
+	return n
+}
+
+// paint returns a line with its looks.
+func (p *page) paint(list []cell) string {
+	var b strings.Builder
+	now := look{}
+	for _, c := range list {
+		if c.look != now && p.color {
+			if now != (look{}) {
+				b.WriteString("\x1b[0m")
+			}
+			b.WriteString(c.look.sequence())
+			now = c.look
+		}
+		b.WriteRune(c.r)
+	}
+	if now != (look{}) {
+		b.WriteString("\x1b[0m")
+	}
+	return b.String()
+}
+
+// sequence returns what sets the look, and nothing for text that has none.
+func (l look) sequence() string {
 	var codes []string
 	for _, c := range []struct {
 		on   bool
@@ -87,15 +188,11 @@ func (p *page) paint(s string, l look) string {
 			codes = append(codes, c.code)
 		}
 	}
-	begin := "\x1b[" + strings.Join(codes, ";") + "m"
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = begin + line + "\x1b[0m"
-		}
+	if codes == nil {
+		return ""
 	}
-	return strings.Join(lines, "\n")
+	return "\x1b[" + strings.Join(codes, ";") + "m"
 }
 
-// clean returns text that steers no terminal.
-func clean(s string) string { return screen.Printable(s) }
+// clean returns text that steers no terminal, with tabs as spaces.
+func clean(s string) string { return strings.ReplaceAll(screen.Printable(s), "\t", "    ") }

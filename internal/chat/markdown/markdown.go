@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -30,8 +29,8 @@ func New(color bool) *Renderer {
 	return &Renderer{goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough)), color}
 }
 
-// narrowest is the width below which blocks are no longer indented.
-const narrowest = 12
+// narrowest is the width below which what stands in a block is not indented.
+const narrowest = 8
 
 // Render returns Markdown as lines that are at most so many columns wide.
 func (r *Renderer) Render(markdown string, width int) []string {
@@ -73,26 +72,30 @@ func (p *page) block(n ast.Node, width int) []string {
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
 		return p.code(n, width)
 	case *ast.HTMLBlock:
-		return p.wrap(p.paint(clean(string(n.Lines().Value(p.source))), look{}), width)
+		return p.wrap(cells(strings.TrimRight(string(n.Lines().Value(p.source)), "\n"), look{}), width)
 	case *ast.Blockquote:
-		bar := p.paint("│ ", look{dim: true})
-		return prefixed(p.blocks(n, inner(width, 2), false), bar, bar)
+		if width-2 < narrowest {
+			return p.blocks(n, width, false)
+		}
+		bar := p.paint(cells("│ ", look{dim: true}))
+		return prefixed(p.blocks(n, width-2, false), bar, bar)
 	case *ast.List:
 		return p.list(n, width)
 	case *ast.ThematicBreak:
-		return []string{p.paint(strings.Repeat("─", min(width, 24)), look{dim: true})}
+		return []string{p.paint(cells(strings.Repeat("─", min(width, 24)), look{dim: true}))}
 	case *extast.Table:
 		return p.table(n, width)
 	}
 	return p.blocks(n, width, false)
 }
 
-// inner returns the width within an indentation.
-func inner(width, indent int) int {
-	if width < narrowest {
-		return width
+// inner returns the width within an indentation, and how far it is indented:
+// not at all where that would leave too little.
+func inner(width, indent int) (room, by int) {
+	if width-indent < narrowest {
+		return width, 0
 	}
-	return width - indent
+	return width - indent, indent
 }
 
 // list returns a list; its entries hang behind their marks.
@@ -105,21 +108,19 @@ func (p *page) list(n *ast.List, width int) []string {
 			mark = strconv.Itoa(number) + string(n.Marker) + " "
 			number++
 		}
-		indent := lipgloss.Width(mark)
-		lines := p.blocks(item, inner(width, indent), n.IsTight)
+		room, indent := inner(width, len([]rune(mark)))
+		lines := p.blocks(item, room, n.IsTight)
 		if len(lines) == 0 {
 			lines = []string{""}
 		}
 		if len(out) > 0 && !n.IsTight {
 			out = append(out, "")
 		}
-		rest := strings.Repeat(" ", indent)
-		if width < narrowest {
-			lines, rest = append([]string{mark}, lines...), ""
-			out = append(out, lines...)
+		if indent == 0 {
+			out = append(append(out, p.wrap(cells(mark, look{}), width)...), lines...)
 			continue
 		}
-		out = append(out, prefixed(lines, mark, rest)...)
+		out = append(out, prefixed(lines, mark, strings.Repeat(" ", indent))...)
 	}
 	return out
 }
@@ -140,42 +141,35 @@ func prefixed(lines []string, first, rest string) []string {
 // code returns a block of code, indented and never re-flowed: a line that is too
 // long is cut where the terminal would cut it.
 func (p *page) code(n ast.Node, width int) []string {
-	const indent = "    "
-	room := inner(width, len(indent))
+	room, indent := inner(width, 4)
 	var out []string
-	for line := range strings.Lines(clean(string(n.Lines().Value(p.source)))) {
-		line = strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")
-		for _, piece := range cut(line, room) {
-			if width >= narrowest && piece != "" {
-				piece = indent + piece
+	for line := range strings.Lines(string(n.Lines().Value(p.source))) {
+		list := cells(strings.TrimRight(line, "\r\n"), look{code: true})
+		for {
+			piece := first(list, room)
+			text := p.paint(piece)
+			if text != "" {
+				text = strings.Repeat(" ", indent) + text
 			}
-			out = append(out, p.paint(piece, look{code: true}))
+			out = append(out, text)
+			if list = list[len(piece):]; len(list) == 0 {
+				break
+			}
 		}
 	}
 	return out
 }
 
-// cut returns a line in pieces of at most so many columns.
-func cut(line string, width int) []string {
-	var (
-		out   []string
-		begin int
-		taken int
-	)
-	for i, r := range line {
-		w := lipgloss.Width(string(r))
-		if taken+w > width && i > begin {
-			out = append(out, line[begin:i])
-			begin, taken = i, 0
+// first returns what of a line fits into so many columns, and one character at
+// least.
+func first(list []cell, width int) []cell {
+	taken := 0
+	for i, c := range list {
+		if taken += columnsOf(c.r); taken > width && i > 0 {
+			return list[:i]
 		}
-		taken += w
 	}
-	return append(out, line[begin:])
-}
-
-// wrap breaks a painted text into lines.
-func (p *page) wrap(s string, width int) []string {
-	return strings.Split(strings.TrimRight(lipgloss.Wrap(s, width, ""), "\n"), "\n")
+	return list
 }
 
 // Stable returns how many bytes at the beginning of a text that still grows are

@@ -75,7 +75,7 @@ func FuzzRender(f *testing.F) {
 			t.Fatalf("%d of %d bytes are stable", stable, len(in))
 		}
 		for _, line := range markdown.New(true).Render(in, width) {
-			if lipgloss.Width(line) > width+4 {
+			if lipgloss.Width(line) > width {
 				t.Errorf("%q is %d wide, and there is room for %d", line, lipgloss.Width(line), width)
 			}
 			rest := line

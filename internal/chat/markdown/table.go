@@ -1,26 +1,26 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	extast "github.com/yuin/goldmark/extension/ast"
 )
 
 // table returns a table in columns or, where it is too narrow for them, each row
 // as a list of its cells under their headings.
 func (p *page) table(n *extast.Table, width int) []string {
-	var rows [][]string
+	var rows [][][]cell
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var l look
 		if _, ok := row.(*extast.TableHeader); ok {
 			l.bold = true
 		}
-		var cells []string
-		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
-			cells = append(cells, strings.ReplaceAll(p.inline(cell, l), "\n", " "))
+		var list [][]cell
+		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
+			list = append(list, p.inline(c, l))
 		}
-		rows = append(rows, cells)
+		rows = append(rows, list)
 	}
 	if len(rows) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func (p *page) table(n *extast.Table, width int) []string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], lipgloss.Width(cell))
+			widths[i] = max(widths[i], widthOf(cell))
 		}
 	}
 	const gap = 2
@@ -41,22 +41,22 @@ func (p *page) table(n *extast.Table, width int) []string {
 	}
 	var out []string
 	for i, row := range rows {
-		out = append(out, columns(row, widths, n.Alignments, gap))
+		out = append(out, p.columns(row, widths, n.Alignments, gap))
 		if i == 0 {
-			out = append(out, p.paint(strings.Repeat("─", total), look{dim: true}))
+			out = append(out, p.paint(cells(strings.Repeat("─", total), look{dim: true})))
 		}
 	}
 	return out
 }
 
 // columns returns a row of a table in columns.
-func columns(row []string, widths []int, align []extast.Alignment, gap int) string {
+func (p *page) columns(row [][]cell, widths []int, align []extast.Alignment, gap int) string {
 	var b strings.Builder
 	for i, cell := range row {
 		if i > 0 {
 			b.WriteString(strings.Repeat(" ", gap))
 		}
-		space := widths[i] - lipgloss.Width(cell)
+		space := widths[i] - widthOf(cell)
 		before := 0
 		if i < len(align) {
 			switch align[i] {
@@ -66,24 +66,28 @@ func columns(row []string, widths []int, align []extast.Alignment, gap int) stri
 				before = space / 2
 			}
 		}
-		b.WriteString(strings.Repeat(" ", before) + cell + strings.Repeat(" ", space-before))
+		b.WriteString(strings.Repeat(" ", before) + p.paint(cell) + strings.Repeat(" ", space-before))
 	}
 	return strings.TrimRight(b.String(), " ")
 }
 
 // records returns the rows of a table one below the other.
-func (p *page) records(rows [][]string, width int) []string {
+func (p *page) records(rows [][][]cell, width int) []string {
 	var out []string
 	for i, row := range rows[1:] {
 		if i > 0 {
 			out = append(out, "")
 		}
 		for j, cell := range row {
-			out = append(out, prefixed(p.wrap(rows[0][j]+": "+cell, inner(width, 2)), "", "  ")...)
+			room, indent := inner(width, 2)
+			lines := p.wrap(slices.Concat(rows[0][j], cells(": ", look{}), cell), room)
+			out = append(out, prefixed(lines, "", strings.Repeat(" ", indent))...)
 		}
 	}
 	if len(rows) == 1 {
-		out = p.wrap(strings.Join(rows[0], ", "), width)
+		for _, cell := range rows[0] {
+			out = append(out, p.wrap(cell, width)...)
+		}
 	}
 	return out
 }
