@@ -44,6 +44,7 @@ func newChatCmd(a *app) *cobra.Command {
 			if err := opts.check(cmd); err != nil {
 				return err
 			}
+			opts.open.degrade = true // a person is there who reads what is missing
 			if opts.list {
 				return a.listChats(path, opts)
 			}

@@ -24,6 +24,7 @@ type openOptions struct {
 	offline     bool          // --offline
 	forceIngest bool          // --force-ingest
 	model       string        // --model, or ""
+	degrade     bool          // an agent whose servers cannot be reached is opened, too
 	parallel    bool          // cases run side by side, as the execution section says
 	tape        tapeOptions   // --record and --replay
 	execution   []config.Flag // settings of the execution section
@@ -124,6 +125,8 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 		Models:      o.models,
 		Code:        o.code,
 		ForceIngest: opts.forceIngest,
+		Version:     versionNumber(a.Version),
+		Degrade:     opts.degrade,
 		Progress:    progress.report,
 		Notice:      progress.say,
 		Observe: func(ctx context.Context, c tool.Call, def *agent.Definition) (context.Context, func(agent.ToolCallFinished)) {

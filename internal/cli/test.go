@@ -293,6 +293,7 @@ func (t *testRun) run(ctx context.Context, files []reportFile) (err error) {
 		Progress: screen,
 		Earlier:  t.kept.earlier,
 		Finished: t.kept.add,
+		Shared:   sharedServers(t.opened.config, t.opened.set),
 		Results: func(c *runs.Case) error {
 			return errors.Join(screen.Case(c), reports.Case(c))
 		},

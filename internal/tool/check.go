@@ -47,7 +47,7 @@ func checkScripts(a *config.Agent) []config.Problem {
 // canRun reports whether this build runs a tool.
 func canRun(t config.Tool) bool {
 	switch t.(type) {
-	case *config.FunctionTool, *config.VectorstoreTool, *config.HierarchicalDocumentTool:
+	case *config.FunctionTool, *config.VectorstoreTool, *config.HierarchicalDocumentTool, *config.MCPTool:
 		return true
 	}
 	return false

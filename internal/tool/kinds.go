@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
@@ -19,6 +20,7 @@ type opener struct {
 	agent    *config.Agent
 	opts     Options
 	embedder embed.Embedder // nil without a search tool
+	done     atomic.Bool    // every entry is open
 }
 
 // opened is what one entry of the list became: an MCP server is many tools.
@@ -37,6 +39,8 @@ func (o *opener) open(ctx context.Context, t config.Tool) (opened, error) {
 		return o.search(ctx, t)
 	case *config.FunctionTool:
 		return o.function(ctx, t)
+	case *config.MCPTool:
+		return o.mcp(ctx, t)
 	}
 	return opened{}, fmt.Errorf("there is no opener for tools of type %s", t.Base().Type) // canRun has refused it
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/llm"
+	"github.com/holodeck-go/holodeck/internal/tool/mcp"
 	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
@@ -30,6 +31,14 @@ type Options struct {
 	Code *worker.Pool
 	// ForceIngest indexes the sources of search tools anew.
 	ForceIngest bool
+	// Version is the program's, as servers are told.
+	Version string
+	// Degrade opens an agent, too, whose servers cannot be reached: its sessions
+	// are told which, and they are tried again before each turn. Otherwise such an
+	// agent is not opened, so that none is judged that lacks its tools.
+	Degrade bool
+	// Elicit asks a person what a server wants to know; nil refuses.
+	Elicit func(context.Context, mcp.Question) (mcp.Answer, error)
 	// Progress, if set, is told how many files of a tool are indexed.
 	Progress func(tool string, done, total int)
 	// Notice, if set, is told in whole sentences what a person should know of the
@@ -76,6 +85,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 	if err != nil {
 		return nil, err
 	}
+	o.done.Store(true)
 	s := newSet(env, a)
 	s.recorder, s.observe = opts.Recorder, opts.Observe
 	parts := make([]part, len(entries))

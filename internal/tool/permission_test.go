@@ -298,9 +298,9 @@ func TestCheck(t *testing.T) {
 
 func TestCheckNamesKindsThisBuildDoesNotRun(t *testing.T) {
 	a := load(t, offlineModel)
-	a.Tools = append(a.Tools, &config.MCPTool{ToolBase: config.ToolBase{Type: config.ToolMCP, Name: "memory"}})
+	a.Tools = append(a.Tools, &config.SkillTool{ToolBase: config.ToolBase{Type: config.ToolSkill, Name: "memory"}})
 	problems := Check(a)
-	if len(problems) != 1 || problems[0].Text != "this build runs no tools of type mcp yet" || problems[0].Severity != config.SeverityWarning {
+	if len(problems) != 1 || problems[0].Text != "this build runs no tools of type skill yet" || problems[0].Severity != config.SeverityWarning {
 		t.Errorf("Check = %v", problems)
 	}
 }

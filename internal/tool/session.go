@@ -18,7 +18,7 @@ import (
 func (s *Set) ForSession(ctx context.Context, id string, more []agent.Tool) (*Set, error) {
 	own := &Set{
 		env: s.env, redactor: s.redactor, permissions: s.permissions, running: s.running, observe: s.observe,
-		recorder: s.recorder, player: s.player, degrade: s.degrade,
+		recorder: s.recorder, player: s.player,
 		root: s, session: id, recorded: s.recorded,
 	}
 	parts := s.current()
@@ -131,7 +131,6 @@ func (s *Set) refresh(ctx context.Context) {
 	if changed {
 		t, _ := tableOf(s.parts)
 		s.now.Store(t)
-		s.describe(t)
 	}
 }
 

@@ -35,7 +35,6 @@ type Set struct {
 	observe     Observer    // nil: nobody watches
 	recorder    *cassette.Recorder
 	player      *cassette.Player
-	degrade     bool // a server that is not there ends nothing
 
 	mu    sync.Mutex            // held while parts change
 	parts []part                // in the order of the agent file
