@@ -7,15 +7,15 @@ import (
 	"fmt"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend/dialog"
 	"github.com/holodeck-go/holodeck/internal/backend/turn"
 	"github.com/holodeck-go/holodeck/internal/llm"
-	"github.com/holodeck-go/holodeck/internal/llm/schema"
 	"github.com/holodeck-go/holodeck/internal/tool"
 )
 
 // DefaultMaxTurns is how many model responses a turn may have when no limit is
 // set.
-const DefaultMaxTurns = 20
+const DefaultMaxTurns = dialog.DefaultMaxTurns
 
 // Tools is what the loop needs of a set of tools. It is safe for concurrent use.
 type Tools interface {
@@ -67,42 +67,14 @@ type Options struct {
 	Notices []agent.Notice
 }
 
-// Limits bounds what an agent may do. A zero field does not, save that MaxTurns
-// is then DefaultMaxTurns.
-type Limits struct {
-	// MaxTurns is how many model responses a turn may have.
-	MaxTurns int
-	// MaxTurnCostUSD and MaxSessionCostUSD bound the cost of a turn's and of a
-	// session's model calls, in US dollars.
-	MaxTurnCostUSD, MaxSessionCostUSD float64
-	// Model bounds one model call, Turn a whole turn.
-	Model, Turn turn.Deadline
-}
-
-// Tighten returns l with every bound of a session's, or a section's, that is
-// narrower.
-func (l Limits) Tighten(s agent.Limits) Limits {
-	narrow := agent.Limits{
-		MaxTurns: l.MaxTurns, MaxCostUSD: l.MaxTurnCostUSD,
-		ModelTimeout: l.Model.After, TurnTimeout: l.Turn.After,
-	}.Tighten(s)
-	l.MaxTurns = narrow.MaxTurns
-	l.MaxTurnCostUSD = narrow.MaxCostUSD
-	const key = "limit of the session"
-	if narrow.ModelTimeout != l.Model.After {
-		l.Model = turn.Deadline{After: narrow.ModelTimeout, Key: key}
-	}
-	if narrow.TurnTimeout != l.Turn.After {
-		l.Turn = turn.Deadline{After: narrow.TurnTimeout, Key: key}
-	}
-	return l
-}
+// Limits bounds what an agent may do. MaxTurns is DefaultMaxTurns where it is zero.
+type Limits = dialog.Limits
 
 // Backend is an agent that runs on the loop.
 type Backend struct {
 	options  Options
 	names    names
-	answer   *schema.Schema // nil when no value is asked for
+	format   *dialog.Format
 	sessions turn.Sessions
 }
 
@@ -121,25 +93,14 @@ func New(o Options) (*Backend, error) {
 // prepare makes ready what every session shares.
 func (b *Backend) prepare() (err error) {
 	o := b.options
-	if err := b.checkCost(o.Limits); err != nil {
+	if err := o.Limits.Check(o.Model.Info()); err != nil {
 		return err
 	}
-	if len(o.Schema) > 0 {
-		if b.answer, err = schema.Compile(o.Schema); err != nil {
-			return fmt.Errorf("response_format: %w", err)
-		}
+	if b.format, err = dialog.NewFormat(o.Schema); err != nil {
+		return err
 	}
 	b.names, err = newNames(o.Tools.Definitions(), o.WireName)
 	return err
-}
-
-// checkCost refuses a cost limit that could not be kept.
-func (b *Backend) checkCost(l Limits) error {
-	info := b.options.Model.Info()
-	if (l.MaxTurnCostUSD > 0 || l.MaxSessionCostUSD > 0) && !info.Capabilities.Cost {
-		return fmt.Errorf("a cost limit is set, but the price of %s model %s is not known; remove the limit", info.Provider, info.Name)
-	}
-	return nil
 }
 
 // Capabilities implements agent.Backend: those of the model, and what the loop
@@ -170,7 +131,7 @@ func (b *Backend) newSession(ctx context.Context, opts agent.SessionOptions) (_ 
 		s.id = b.options.Env.NewID()
 	}
 	s.env = b.options.Env.Scope(s.id)
-	if err := b.checkCost(s.limits); err != nil {
+	if err := s.limits.Check(b.options.Model.Info()); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -183,7 +144,7 @@ func (b *Backend) newSession(ctx context.Context, opts agent.SessionOptions) (_ 
 	}
 	turns := 0
 	if len(opts.Resume) > 0 {
-		snap, err := readSnapshot(opts.Resume, b.options.Backend)
+		snap, err := dialog.ReadSnapshot(opts.Resume, b.options.Backend)
 		if err != nil {
 			return nil, fmt.Errorf("resume session: %w", err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/backend/backendtest"
+	"github.com/holodeck-go/holodeck/internal/backend/dialog"
 	"github.com/holodeck-go/holodeck/internal/backend/turn"
 	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/llm/script"
@@ -248,7 +249,7 @@ func TestACancelledCallHasAResultInTheHistory(t *testing.T) {
 	}
 	send(t, s, "again")
 	history := model.requests[len(model.requests)-1].Messages
-	if err := wellFormed(history); err != nil {
+	if err := dialog.WellFormed(history); err != nil {
 		t.Errorf("the history is broken: %v", err)
 	}
 	r := history[2].Results[0].Result
@@ -325,21 +326,6 @@ func TestABadSchemaIsRefusedWhenTheAgentIsOpened(t *testing.T) {
 	_, err := New(Options{Env: testEnv(), Backend: "agent_framework", Model: &fakeModel{}, Schema: json.RawMessage(`{"type": 5}`)})
 	if _, ok := errors.AsType[*agent.BackendInitError](err); !ok || !strings.Contains(err.Error(), "response_format") {
 		t.Errorf("New gave %v", err)
-	}
-}
-
-func TestStructuredAnswersMayStandInAFence(t *testing.T) {
-	for text, want := range map[string]string{
-		"```json\n{\"a\": 1}\n```":  `{"a": 1}`,
-		"```\n{\"a\": 1}\n```\n":    `{"a": 1}`,
-		" {\"a\": 1} ":              `{"a": 1}`,
-		"Here: ```json\n{}\n```":    "Here: ```json\n{}\n```",
-		"```":                       "```",
-		"```json\n{\"a\": \"`\"}\n": "{\"a\": \"`\"}",
-	} {
-		if got := string(jsonOf(text)); got != want {
-			t.Errorf("%q holds %q, want %q", text, got, want)
-		}
 	}
 }
 
@@ -448,27 +434,6 @@ func TestAModelThatSeesNoImagesIsNotGivenAny(t *testing.T) {
 		if _, err := agent.Collect(s.Send(t.Context(), agent.Message{Parts: []agent.Part{p}})); err != nil {
 			t.Errorf("%s: got %v", p.Kind, err)
 		}
-	}
-}
-
-func TestResumeRefusesABrokenHistory(t *testing.T) {
-	const head = `{"schema":"holodeck.snapshot/v1","backend":"agent_framework","turns":1,"messages":`
-	for name, messages := range map[string]string{
-		"call without result":   `[{"role":"user"},{"role":"assistant","calls":[{"id":"a","name":"x","arguments":{}}]}]`,
-		"call, then user":       `[{"role":"assistant","calls":[{"id":"a","name":"x","arguments":{}}]},{"role":"user"}]`,
-		"result of another":     `[{"role":"assistant","calls":[{"id":"a","name":"x","arguments":{}}]},{"role":"tool","results":[{"call_id":"b"}]}]`,
-		"one result of two":     `[{"role":"assistant","calls":[{"id":"a"},{"id":"b"}]},{"role":"tool","results":[{"call_id":"a"}]}]`,
-		"result without a call": `[{"role":"tool","results":[{"call_id":"b"}]}]`,
-		"no results":            `[{"role":"user"},{"role":"tool"}]`,
-		"unknown role":          `[{"role":"system"}]`,
-		"not a list":            `{}`,
-	} {
-		if _, err := readSnapshot(json.RawMessage(head+messages+"}"), "agent_framework"); err == nil {
-			t.Errorf("%s: was taken", name)
-		}
-	}
-	if _, err := readSnapshot(json.RawMessage(strings.Replace(head, `"turns":1`, `"turns":-1`, 1)+"[]}"), "agent_framework"); err == nil {
-		t.Error("a negative number of turns was taken")
 	}
 }
 

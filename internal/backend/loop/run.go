@@ -1,15 +1,11 @@
 package loop
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
-	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend/dialog"
 	"github.com/holodeck-go/holodeck/internal/backend/turn"
 	"github.com/holodeck-go/holodeck/internal/llm"
 )
@@ -22,7 +18,7 @@ type run struct {
 	round    int                // model responses so far
 	asides   int                // model calls beside the conversation so far
 	ordinal  int                // tool calls so far
-	ids      map[string]bool    // of the calls so far
+	ids      dialog.IDs         // of the calls so far
 	partial  string             // text of the last response that had any
 	costUSD  float64
 	repaired bool // the model was asked to correct its answer
@@ -60,22 +56,18 @@ func (r *run) run(ctx context.Context) (agent.TurnFinished, error) {
 		if stop, why := r.limitReached(); stop != "" { // by what compaction cost
 			return r.stopped(stop, why), nil
 		}
-		done, text, err := r.ask(ctx)
+		resp, err := r.ask(ctx)
 		if err != nil {
 			return agent.TurnFinished{}, err
 		}
-		pending = done.Message.Calls
-		switch {
-		case done.Stop != agent.StopEnd && done.Stop != agent.StopMaxTokens:
-			why := stopText(done.Stop)
-			return r.stopped(done.Stop, why), r.refuse(pending, "not run: "+why)
-		case len(pending) > 0 && done.Stop == agent.StopMaxTokens:
-			why := "the response was cut at max_tokens while it asked for tools; raise model.max_tokens"
-			return r.stopped(done.Stop, why), r.refuse(pending, "not run: "+why)
-		case len(pending) > 0:
+		pending = resp.Message.Calls
+		if why := dialog.Cut(resp.Done); why != "" {
+			return r.stopped(resp.Stop, why), r.refuse(pending, "not run: "+why)
+		}
+		if len(pending) > 0 {
 			continue
 		}
-		finished, err := r.answer(done.Stop, text)
+		finished, err := r.answer(resp.Stop, resp.Text)
 		if err != nil {
 			return agent.TurnFinished{}, err
 		}
@@ -85,34 +77,14 @@ func (r *run) run(ctx context.Context) (agent.TurnFinished, error) {
 	}
 }
 
-// limitReached says whether another model call would break a limit, and which.
-func (r *run) limitReached() (agent.StopReason, string) {
-	over := func(spent, limit float64) bool { return limit > 0 && spent >= limit }
-	budget := func(spent, limit float64) string {
-		return (&agent.BackendBudgetError{Backend: r.backend.options.Backend, CostUSD: spent, BudgetUSD: limit}).Error()
-	}
-	switch l := r.limits; {
-	case r.round >= l.MaxTurns:
-		return agent.StopMaxTurns, fmt.Sprintf("the turn reached its limit of %d model responses", l.MaxTurns)
-	case over(r.costUSD, l.MaxTurnCostUSD):
-		return agent.StopBudget, budget(r.costUSD, l.MaxTurnCostUSD)
-	case over(r.spentUSD, l.MaxSessionCostUSD):
-		return agent.StopBudget, budget(r.spentUSD, l.MaxSessionCostUSD)
-	}
-	return "", ""
+// spent is what the turn has used so far.
+func (r *run) spent() dialog.Spent {
+	return dialog.Spent{Responses: r.round, TurnUSD: r.costUSD, SessionUSD: r.spentUSD}
 }
 
-// stopText says what a model's own reason to stop means.
-func stopText(s agent.StopReason) string {
-	switch s {
-	case agent.StopRefusal:
-		return "the model refused to answer"
-	case agent.StopBlocked:
-		return "the provider's content filter blocked the answer"
-	case agent.StopContextOverflow:
-		return "the conversation is longer than the model can read; begin a new session"
-	}
-	return fmt.Sprintf("the model stopped: %s", s)
+// limitReached says whether another model call would break a limit, and which.
+func (r *run) limitReached() (agent.StopReason, string) {
+	return r.limits.Reached(r.backend.options.Backend, r.spent())
 }
 
 // stopped is the end of a turn that a limit cut short.
@@ -121,25 +93,23 @@ func (r *run) stopped(stop agent.StopReason, why string) agent.TurnFinished {
 }
 
 // ask has the model respond to the history, passes its deltas on and puts the
-// response into the history. It returns the response and its text.
-func (r *run) ask(ctx context.Context) (llm.Done, string, error) {
+// response into the history.
+func (r *run) ask(ctx context.Context) (dialog.Response, error) {
 	r.round++
 	resp, err := r.call(ctx, r.request(), r.turn.Emit)
 	if err != nil {
-		return llm.Done{}, "", err
+		return dialog.Response{}, err
 	}
-	if resp.text != "" {
-		r.partial = resp.text
+	if resp.Text != "" {
+		r.partial = resp.Text
 	}
-	done := resp.done
-	done.Message.Role = llm.RoleAssistant
-	r.identify(done.Message.Calls)
-	r.history = append(r.history, done.Message)
-	if err := r.turn.Emit(resp.event(r.env.Now())); err != nil {
-		r.giveUp(done.Message.Calls)
-		return llm.Done{}, "", err
+	r.ids.Identify(resp.Message.Calls, r.env.NewID)
+	r.history = append(r.history, resp.Message)
+	if err := r.turn.Emit(resp.Event(r.env.Now())); err != nil {
+		r.giveUp(resp.Message.Calls)
+		return dialog.Response{}, err
 	}
-	return done, resp.text, nil
+	return resp, nil
 }
 
 // beside is what the session's own calls beside the conversation are named by.
@@ -165,80 +135,27 @@ func (r *run) aside(ctx context.Context, system string, question agent.Message) 
 	if err != nil {
 		return "", err
 	}
-	event := resp.event(r.env.Now())
+	event := resp.Event(r.env.Now())
 	event.Purpose = agent.PurposeCompaction
 	if err := r.turn.Emit(event); err != nil {
 		return "", err
 	}
-	if stop := resp.done.Stop; stop != agent.StopEnd && stop != agent.StopMaxTokens {
-		return "", errors.New(stopText(stop))
+	if why := dialog.Cut(resp.Done); why != "" {
+		return "", errors.New(why)
 	}
-	return resp.text, nil
-}
-
-// response is what a model call came to.
-type response struct {
-	done  llm.Done
-	text  string
-	info  llm.Info // of the model that was asked
-	start time.Time
-}
-
-// event tells of the call, which ended at end.
-func (p response) event(end time.Time) agent.ModelCall {
-	return agent.ModelCall{
-		Provider: cmp.Or(p.done.Provider, p.info.Provider), Model: cmp.Or(p.done.Model, p.info.Name),
-		Usage: p.done.Usage, CostUSD: p.done.CostUSD, FinishReason: p.done.FinishReason,
-		Start: p.start, End: end,
-	}
+	return resp.Text, nil
 }
 
 // call makes one model call within its limits, hands what happens meanwhile to
 // say, and counts what it cost.
-func (r *run) call(ctx context.Context, req llm.Request, say func(agent.Event) error) (response, error) {
+func (r *run) call(ctx context.Context, req llm.Request, say func(agent.Event) error) (dialog.Response, error) {
 	o := &r.backend.options
-	// A bound that the turn's own is no longer than would pass at the same moment
-	// as that, and either might be named.
-	if d, whole := r.limits.Model, r.limits.Turn; d.After > 0 && (whole.After <= 0 || d.After < whole.After) {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, d.After, &agent.BackendTimeoutError{
-			Backend: o.Backend, What: fmt.Sprintf("model call (limit %s, %s)", d.After, d.Key), Err: context.DeadlineExceeded,
-		})
-		defer stop()
+	resp, err := dialog.Ask(ctx, o.Backend, o.Model, req, r.limits, r.env.Now(), say)
+	if err == nil && resp.CostUSD != nil {
+		r.costUSD += *resp.CostUSD
+		r.spentUSD += *resp.CostUSD
 	}
-	resp := response{info: o.Model.Info(), start: r.env.Now()}
-	var (
-		text strings.Builder
-		done *llm.Done
-	)
-	for chunk, err := range o.Model.Stream(ctx, req) {
-		if timeout, ok := errors.AsType[*agent.BackendTimeoutError](context.Cause(ctx)); ok && err != nil {
-			err = timeout
-		}
-		switch c := chunk.(type) {
-		case llm.Text:
-			text.WriteString(string(c))
-			err = say(agent.TextDelta{Text: string(c)})
-		case llm.Thinking:
-			err = say(agent.ThinkingDelta{Text: string(c)})
-		case llm.Notice:
-			err = say(agent.Notice{Code: c.Code, Text: c.Text})
-		case llm.Done:
-			done = &c
-		}
-		if err != nil {
-			return response{}, err
-		}
-	}
-	if done == nil {
-		return response{}, fmt.Errorf("%s model %s ended its response without finishing it", resp.info.Provider, resp.info.Name)
-	}
-	if done.CostUSD != nil {
-		r.costUSD += *done.CostUSD
-		r.spentUSD += *done.CostUSD
-	}
-	resp.done, resp.text = *done, text.String()
-	return resp, nil
+	return resp, err
 }
 
 func (r *run) request() llm.Request {
@@ -256,61 +173,15 @@ func (r *run) request() llm.Request {
 	}
 }
 
-// identify gives every call an id of its own within the turn. Some providers
-// give none, and a model may repeat itself.
-func (r *run) identify(calls []llm.Call) {
-	for i := range calls {
-		if id := calls[i].ID; id == "" || r.ids[id] {
-			calls[i].ID = "call_" + r.env.NewID()
-		}
-		if r.ids == nil {
-			r.ids = map[string]bool{}
-		}
-		r.ids[calls[i].ID] = true
-	}
-}
-
 // answer ends the turn with what the model answered. It returns nil when the
 // model was asked to answer again.
 func (r *run) answer(stop agent.StopReason, text string) (*agent.TurnFinished, error) {
-	finished := &agent.TurnFinished{Response: text, StopReason: stop}
-	if r.backend.answer == nil {
-		return finished, nil
-	}
-	value := jsonOf(text)
-	wrong := r.backend.answer.Check(value)
-	if wrong == nil {
-		finished.Structured = value
-		return finished, nil
-	}
-	finished.IsError = true
 	limit, _ := r.limitReached()
-	switch {
-	case stop == agent.StopMaxTokens:
-		finished.Reason = "the answer was cut at max_tokens before it matched response_format; raise model.max_tokens"
-		return finished, nil
-	case r.repaired || limit != "":
-		finished.StopReason = agent.StopSchema
-		finished.Reason = fmt.Sprintf("the answer does not match response_format: %v", wrong)
-		return finished, nil
+	end, again := r.backend.format.Finish(stop, text, !r.repaired && limit == "")
+	if again == nil {
+		return &end, nil
 	}
 	r.repaired = true
-	r.history = append(r.history, llm.Message{Role: llm.RoleUser, Auto: true, Parts: agent.Text(fmt.Sprintf(
-		"That does not match the JSON Schema of the answer: %v. Answer again, with nothing but JSON that matches it.", wrong)).Parts})
-	return nil, r.turn.Emit(agent.Notice{
-		Code: agent.NoticeRetry,
-		Text: fmt.Sprintf("the answer does not match response_format and is asked for again: %v", wrong),
-	})
-}
-
-// jsonOf returns the JSON of an answer: all of it, or what stands in the one
-// fenced block it consists of.
-func jsonOf(text string) json.RawMessage {
-	text = strings.TrimSpace(text)
-	if rest, ok := strings.CutPrefix(text, "```"); ok {
-		if _, body, ok := strings.Cut(rest, "\n"); ok {
-			text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(body), "```"))
-		}
-	}
-	return json.RawMessage(text)
+	r.history = append(r.history, again.Message)
+	return nil, r.turn.Emit(again.Notice)
 }
