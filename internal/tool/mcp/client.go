@@ -55,7 +55,7 @@ type Client struct {
 }
 
 // New returns the client of a server, which is not reached yet. The error is a
-// *ConfigError, or a *ConnectionError for a program that is not installed.
+// *ConfigError.
 func New(env agent.Env, t *config.MCPTool, opts Options) (*Client, error) {
 	if opts.Lookup == nil {
 		opts.Lookup = func(string) (string, bool) { return "", false }
@@ -297,10 +297,11 @@ func (c *Client) tell(text string) {
 
 // notice tells a person of something.
 func (c *Client) notice(text string) {
-	c.log.Warn(text)
-	if c.opts.Notice != nil {
-		c.opts.Notice(text)
+	if c.opts.Notice == nil {
+		c.log.Warn(text)
+		return
 	}
+	c.opts.Notice(text)
 }
 
 // closedError is the error of whoever uses a closed client.

@@ -28,9 +28,9 @@ type session struct {
 	proc   *proc.Process // of a stdio server, and what is said with it
 	pipe   *pipeConn
 
-	// ctx ends when the session is closed. Calls and answers end with it.
+	// ctx ends with the session, and so do calls and answers. Its cause says why.
 	ctx    context.Context
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 
 	closing  sync.Once
 	closeErr error
@@ -39,11 +39,11 @@ type session struct {
 // newSession reaches the server and agrees on the protocol with it.
 func (c *Client) newSession(caller context.Context) (*session, error) {
 	s := &session{client: c}
-	s.ctx, s.cancel = context.WithCancel(c.ctx)
+	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	ctx, cancel := context.WithTimeout(caller, c.connect)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
-	connected := context.AfterFunc(ctx, s.cancel)
+	connected := context.AfterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
 	var err error
 	s.sdk, err = s.speaker().Connect(ctx, s, &sdk.ClientSessionOptions{ProtocolVersion: string(c.config.ProtocolVersion)})
 	if !connected() && err == nil {
@@ -69,7 +69,7 @@ func (s *session) Connect(context.Context) (sdk.Connection, error) {
 // more than once, and returns when all is over.
 func (s *session) close() error {
 	s.closing.Do(func() {
-		s.cancel()
+		s.cancel(nil)
 		if s.conn != nil {
 			s.conn.Close() // that a stream broke is told by wait
 		}
@@ -77,16 +77,31 @@ func (s *session) close() error {
 			s.sdk.Close()
 		}
 		if s.proc != nil {
-			s.closeErr = s.proc.Stop(context.Background(), proc.Grace{})
+			s.closeErr = s.proc.Stop(context.Background(), proc.Grace{Stdin: stdinGrace, Term: termGrace})
 			s.pipe.wait()
 		}
 	})
 	return s.closeErr
 }
 
+// A process that is told to end has these times, first by the end of its stdin,
+// as the protocol has it, and then by a signal.
+const (
+	stdinGrace = time.Second
+	termGrace  = 2 * time.Second
+)
+
 // wait returns when the stream has ended. The error is nil when the server ended
 // it in order.
-func (s *session) wait() error { return s.sdk.Wait() }
+func (s *session) wait() error {
+	cause := s.sdk.Wait()
+	if cause == nil {
+		s.cancel(io.EOF)
+	} else {
+		s.cancel(cause)
+	}
+	return cause
+}
 
 // lost is the error of a connection that ended by itself.
 func (s *session) lost(cause error) error {
@@ -115,6 +130,9 @@ func (s *session) request(caller context.Context, doing string, f func(ctx conte
 func (s *session) explain(caller context.Context, what string, limit time.Duration, err error) error {
 	if caller.Err() != nil {
 		return context.Cause(caller)
+	}
+	if cause := context.Cause(s.ctx); cause != nil && errors.Is(err, context.Canceled) {
+		err = cause // the session ended under the request
 	}
 	fault := Fault{Server: s.client.name, What: what, Err: err}
 	var (

@@ -22,10 +22,6 @@ func (c *Client) stdio() (opener, error) {
 	if c.config.Command == nil {
 		return nil, c.wrong("command", "is required for stdio transport", "one of npx, node, uvx, docker")
 	}
-	path, err := c.program()
-	if err != nil {
-		return nil, err
-	}
 	text, err := c.encoding()
 	if err != nil {
 		return nil, err
@@ -39,7 +35,13 @@ func (c *Client) stdio() (opener, error) {
 		env = append(env, name+"="+ours[name]) // the last of one name counts
 	}
 	args := c.config.Arguments()
-	return func(_ context.Context, s *session) (sdk.Connection, error) {
+	path := ""
+	return func(_ context.Context, s *session) (sdk.Connection, error) { // one at a time
+		if path == "" {
+			if path, err = c.program(); err != nil {
+				return nil, err
+			}
+		}
 		p, err := proc.Start(proc.Spec{
 			Path: path, Args: args, Env: env,
 			OnStderr: func(line string) { c.log.Debug(line, "stream", "stderr") },
