@@ -51,7 +51,26 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 	if err != nil {
 		return fail(err)
 	}
-	o := loop.Options{
+	children, set, err := openSkills(env, a, set, models, opts)
+	if err != nil {
+		return fail(err)
+	}
+	o := baseOptions(env, a, set, model)
+	o.Selector, o.Schema = selector, a.Schema
+	b, err := openRuntime(a, o)
+	if err != nil {
+		return nil, errors.Join(err, children.Close())
+	}
+	if len(children) == 0 {
+		return b, nil
+	}
+	return &parent{b, children}, nil
+}
+
+// baseOptions returns what is the same on every runtime, for an agent and for the
+// child agents of its skills.
+func baseOptions(env agent.Env, a *config.Agent, set *tool.Set, model llm.Model) loop.Options {
+	return loop.Options{
 		Env: env, Backend: string(a.Runtime), Model: model,
 		Tools: set,
 		ForSession: func(ctx context.Context, id string, more []agent.Tool) (loop.SessionTools, error) {
@@ -61,11 +80,14 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 			}
 			return own, nil
 		},
-		Selector: selector,
-		System:   a.Prompt.Text, Schema: a.Schema,
+		System:   a.Prompt.Text,
 		Sampling: llm.Sampling{Temperature: a.Model.Temperature, TopP: a.Model.TopP, MaxTokens: a.Model.MaxTokens},
 		Limits:   limits(a),
 	}
+}
+
+// openRuntime opens an agent on the runtime that its file names.
+func openRuntime(a *config.Agent, o loop.Options) (agent.Backend, error) {
 	switch a.Runtime {
 	case config.BackendAgentFramework:
 		return agentframework.Open(a, o)
@@ -76,7 +98,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 	case config.BackendGoogleADK:
 		return adk.Open(a, o)
 	}
-	return fail(errors.New("there is no such runtime"))
+	return nil, &agent.BackendInitError{Backend: string(a.Runtime), Err: errors.New("there is no such runtime")}
 }
 
 // Substitute says what runs an agent in place of the runtime its file names, or

@@ -9,14 +9,16 @@ import (
 )
 
 // Check says what is wrong with the scripts of an agent's models, what is missing
-// to reach the agent's own, and what that cannot do; it warns of keys a model
-// does not heed. What --offline replaced it leaves alone.
+// to reach the agent's own and those of its prompt tools, and what they cannot do;
+// it warns of keys a model does not heed. What --offline replaced it leaves alone.
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
-	for _, m := range models(a) {
-		if m.Provider == config.ProviderOffline && !a.Offline {
+	for _, m := range append(models(a), promptModels(a)...) {
+		if m != nil && m.Provider == config.ProviderOffline && !a.Offline {
 			problems = append(problems, idle(m)...)
 		}
+	}
+	for _, m := range models(a) {
 		_, found := readScript(m)
 		for _, p := range found {
 			if p.Code != config.CodeReference { // config has said that already
@@ -24,7 +26,10 @@ func Check(a *config.Agent) []config.Problem {
 			}
 		}
 	}
-	if m := a.Model; m != nil && m.Provider != "" && m.Provider != config.ProviderOffline {
+	for _, m := range append([]*config.Model{a.Model}, promptModels(a)...) {
+		if m == nil || m.Provider == "" || m.Provider == config.ProviderOffline {
+			continue
+		}
 		access, missing := provider.Resolve(m, a.Variable)
 		if !a.Replay { // what is played from a record needs none
 			problems = append(problems, missing...)
@@ -32,6 +37,17 @@ func Check(a *config.Agent) []config.Problem {
 		problems = append(problems, limits(m, access.Route)...)
 	}
 	return problems
+}
+
+// promptModels returns the models that prompt tools have for themselves.
+func promptModels(a *config.Agent) []*config.Model {
+	var list []*config.Model
+	for _, t := range a.Tools {
+		if p, ok := t.(*config.PromptTool); ok && p.Model != nil {
+			list = append(list, p.Chat)
+		}
+	}
+	return list
 }
 
 // limits says what a section asks of its model and the model cannot do.
@@ -80,6 +96,11 @@ func idle(m *config.Model) []config.Problem {
 // carry a script.
 func models(a *config.Agent) []*config.Model {
 	list := []*config.Model{a.Model}
+	for _, m := range promptModels(a) {
+		if m != nil && (m.Wrote("script") || m.Wrote("script_file")) {
+			list = append(list, m)
+		}
+	}
 	for _, t := range a.Tools {
 		if h, ok := t.(*config.HierarchicalDocumentTool); ok {
 			list = append(list, h.ContextModel, h.RerankerModel)

@@ -47,12 +47,20 @@ type Options struct {
 type Models struct {
 	env      agent.Env
 	options  Options
-	limiters limiters
+	limiters *limiters
 }
 
 // Open returns the Models of a command.
 func Open(env agent.Env, o Options) *Models {
-	return &Models{env: env, options: o, limiters: limiters{start: o.Parallel}}
+	return &Models{env: env, options: o, limiters: &limiters{start: o.Parallel}}
+}
+
+// Unrecorded returns ms without its recorder and its player, for work that is
+// recorded as a whole. What bounds the calls at one endpoint is shared.
+func (ms *Models) Unrecorded() *Models {
+	out := *ms
+	out.options.Recorder, out.options.Player = nil, nil
+	return &out
 }
 
 // Model returns the model that c names. Nothing is asked of its provider yet.

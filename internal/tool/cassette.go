@@ -11,6 +11,8 @@ import (
 	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
+	"github.com/holodeck-go/holodeck/internal/tool/prompt"
+	"github.com/holodeck-go/holodeck/internal/tool/skill"
 )
 
 // describedTool is the kind under which a cassette has what models are told of
@@ -173,8 +175,12 @@ func replay(env agent.Env, a *config.Agent, p *cassette.Player) (*Set, error) {
 	var parts []part
 	for _, t := range a.Tools {
 		b, found := t.Base(), false
-		if def, ok := knowledge.Definition(a, t); ok {
-			parts = append(parts, partOf(t, opened{tools: []agent.Tool{onTape{def}}}))
+		known, err := closed(a, t)
+		if err != nil {
+			return nil, err
+		}
+		if known != nil {
+			parts = append(parts, partOf(t, opened{tools: []agent.Tool{known}}))
 			continue
 		}
 		var e opened
@@ -193,6 +199,25 @@ func replay(env agent.Env, a *config.Agent, p *cassette.Player) (*Set, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// closed returns a tool of which the agent file says all that models are told, or
+// nil for others. It cannot be called.
+func closed(a *config.Agent, t config.Tool) (agent.Tool, error) {
+	switch t := t.(type) {
+	case *config.PromptTool:
+		p, err := prompt.Closed(t)
+		if err != nil {
+			return nil, &agent.ToolError{Tool: t.Name, Err: err}
+		}
+		return p, nil
+	case *config.SkillTool:
+		return skill.New(t, nil), nil
+	}
+	if def, ok := knowledge.Definition(a, t); ok {
+		return onTape{def}, nil
+	}
+	return nil, nil
 }
 
 // onTape is a tool that is not there: only its definition is.

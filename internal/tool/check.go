@@ -6,18 +6,18 @@ import (
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/tool/prompt"
 	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
-// Check says what this build cannot do with an agent's tools, hooks and
-// permissions. Kinds of tool and hooks it cannot run are warnings, so that a
-// file meant for another build validates; opening such an agent is an error.
+// Check says what is wrong with the templates and scripts of an agent's tools,
+// and with its permissions. Hooks are a warning, so that a file meant for another
+// build validates; opening such an agent is an error.
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	for _, t := range a.Tools {
-		if b := t.Base(); !canRun(t) {
-			problems = append(problems, b.Problem(config.SeverityWarning, "type", config.CodeUnsupported,
-				fmt.Sprintf("this build runs no tools of type %s yet", b.Type), "run with --offline to leave it out"))
+		if p, ok := t.(*config.PromptTool); ok {
+			problems = append(problems, prompt.Check(p)...)
 		}
 	}
 	if len(a.Hooks) > 0 {
@@ -42,15 +42,6 @@ func checkScripts(a *config.Agent) []config.Problem {
 		}
 	}
 	return problems
-}
-
-// canRun reports whether this build runs a tool.
-func canRun(t config.Tool) bool {
-	switch t.(type) {
-	case *config.FunctionTool, *config.VectorstoreTool, *config.HierarchicalDocumentTool, *config.MCPTool:
-		return true
-	}
-	return false
 }
 
 // canonicalName returns the name events, reports and permissions know a tool

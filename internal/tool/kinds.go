@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/tool/function"
+	"github.com/holodeck-go/holodeck/internal/tool/prompt"
 )
 
 // opener opens the entries of an agent file's tools list. Its fields are what
@@ -41,8 +43,12 @@ func (o *opener) open(ctx context.Context, t config.Tool) (opened, error) {
 		return o.function(ctx, t)
 	case *config.MCPTool:
 		return o.mcp(ctx, t)
+	case *config.PromptTool:
+		return o.prompt(t)
+	case *config.SkillTool:
+		return opened{}, nil // what it is done by is opened when the other tools are there
 	}
-	return opened{}, fmt.Errorf("there is no opener for tools of type %s", t.Base().Type) // canRun has refused it
+	return opened{}, fmt.Errorf("there is no opener for tools of type %s", t.Base().Type)
 }
 
 // function opens a tool that is the user's own code.
@@ -63,4 +69,16 @@ func (o *opener) search(ctx context.Context, t config.Tool) (opened, error) {
 		return opened{}, err
 	}
 	return opened{tools: []agent.Tool{s}, closer: s}, nil
+}
+
+// prompt opens a tool that asks a model.
+func (o *opener) prompt(t *config.PromptTool) (opened, error) {
+	if o.opts.Models == nil {
+		return opened{}, &agent.ToolError{Tool: t.Name, Err: errors.New("there are no models to ask")}
+	}
+	p, err := prompt.Open(o.env, o.agent, t, o.opts.Models)
+	if err != nil {
+		return opened{}, &agent.ToolError{Tool: t.Name, Err: err}
+	}
+	return opened{tools: []agent.Tool{p}}, nil
 }

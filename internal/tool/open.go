@@ -52,7 +52,8 @@ type Options struct {
 	Player   *cassette.Player
 }
 
-// Open opens every tool of an agent, side by side. When one cannot be opened
+// Open opens every tool of an agent but its skills, side by side: what a skill
+// is done by needs the others, see [Set.WithSkill]. When one cannot be opened
 // the others are closed, and the error, an *agent.ToolError, is that of the
 // first in the file that failed by itself. What was indexed by then stays. An
 // agent with hooks is refused.
@@ -68,11 +69,6 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 		}
 		s.observe = opts.Observe
 		return s, nil
-	}
-	for _, t := range a.Tools {
-		if b := t.Base(); !canRun(t) {
-			return nil, &agent.ToolError{Tool: b.Name, Err: fmt.Errorf("%s: this build runs no tools of type %s yet; use --offline to leave it out", b.Pos(), b.Type)}
-		}
 	}
 	o := &opener{env: env, agent: a, opts: opts}
 	if slices.ContainsFunc(a.Tools, config.IsRetrieval) {

@@ -87,9 +87,6 @@ func TestOpenRefuses(t *testing.T) {
 		want       string
 	}{
 		{"hooks", offlineModel + "hooks: [{event: PreToolUse, action: log}]", func(*config.Agent) {}, "this build runs no hooks yet"},
-		{"a kind it does not run", offlineModel, func(a *config.Agent) {
-			a.Tools = append(a.Tools, &config.PromptTool{ToolBase: config.ToolBase{Type: config.ToolPrompt, Name: "sum"}})
-		}, "this build runs no tools of type prompt yet; use --offline to leave it out"},
 		{"an embedder without an address", openAIModel, func(a *config.Agent) { nowhere := "nowhere"; a.Model.Endpoint = &nowhere }, "endpoint: is not an http or https address"},
 		{"a source that went away", offlineModel, func(a *config.Agent) { _ = os.Remove(filepath.Join(a.Dir, "a.md")) }, "docs_search"},
 		{"two tools of one name", offlineModel, func(a *config.Agent) { a.Tools[1].Base().Name = "docs" },

@@ -295,12 +295,3 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
-
-func TestCheckNamesKindsThisBuildDoesNotRun(t *testing.T) {
-	a := load(t, offlineModel)
-	a.Tools = append(a.Tools, &config.SkillTool{ToolBase: config.ToolBase{Type: config.ToolSkill, Name: "memory"}})
-	problems := Check(a)
-	if len(problems) != 1 || problems[0].Text != "this build runs no tools of type skill yet" || problems[0].Severity != config.SeverityWarning {
-		t.Errorf("Check = %v", problems)
-	}
-}

@@ -16,11 +16,8 @@ import (
 // session talks to. They change between turns only, when [Set.BeginTurn] says
 // so. The session closes the set it is given, before s is closed.
 func (s *Set) ForSession(ctx context.Context, id string, more []agent.Tool) (*Set, error) {
-	own := &Set{
-		env: s.env, redactor: s.redactor, permissions: s.permissions, running: s.running, observe: s.observe,
-		recorder: s.recorder, player: s.player,
-		root: s, session: id, recorded: s.recorded,
-	}
+	own := s.derive()
+	own.session = id
 	parts := s.current()
 	if err := own.openServers(ctx, parts); err != nil {
 		return nil, errors.Join(err, own.Close())
@@ -91,11 +88,7 @@ func (s *Set) BeginTurn(ctx context.Context, turn int) ([]agent.Notice, error) {
 	if s.player != nil {
 		return s.playTurn(turn)
 	}
-	if s.root != nil {
-		s.root.refresh(ctx)
-		s.follow()
-	}
-	s.refresh(ctx)
+	s.update(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -104,7 +97,17 @@ func (s *Set) BeginTurn(ctx context.Context, turn int) ([]agent.Notice, error) {
 	return notices, nil
 }
 
-// refresh brings the servers of the set up to date, side by side.
+// update brings the servers of the set up to date, after those of the set that it
+// was made from.
+func (s *Set) update(ctx context.Context) {
+	if s.root != nil {
+		s.root.update(ctx)
+		s.follow()
+	}
+	s.refresh(ctx)
+}
+
+// refresh brings the servers that the set looks after up to date, side by side.
 func (s *Set) refresh(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, p := range s.current() {
@@ -146,6 +149,9 @@ func (s *Set) follow() {
 	changed := false
 	for i, p := range shared {
 		if !s.parts[i].session && p.server != nil && p.version != s.parts[i].version {
+			if s.keep != nil {
+				s.enter(&p)
+			}
 			s.parts[i], changed = p, true
 		}
 	}

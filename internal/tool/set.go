@@ -21,18 +21,19 @@ import (
 // the default of tools[].timeout.
 const DefaultTimeout = 60 * time.Second
 
-// Set is the tools of one agent, or, made by ForSession, those of one of its
-// sessions. It is safe for concurrent use. Whoever opens a set closes it, after
+// Set is the tools of one agent, or, made from that, those of one of its sessions
+// or of the child agent of a skill. It is safe for concurrent use. Whoever opens a set closes it, after
 // every backend that uses it.
 type Set struct {
 	env         agent.Env
 	redactor    *secret.Redactor
 	permissions permissions
-	running     *running    // shared with sets made by ForSession
-	closers     []io.Closer // what is closed with the set
-	root        *Set        // the set that Open returned; nil when it is this one
-	session     string      // whose the set is, when it was made by ForSession
-	observe     Observer    // nil: nobody watches
+	running     *running          // shared with sets made from this one
+	closers     []io.Closer       // what is closed with the set
+	root        *Set              // the set that this one was made from; nil when Open made it
+	keep        func(*entry) bool // which tools of the agent file the set has; nil is all
+	session     string            // whose the set is, when it was made by ForSession
+	observe     Observer          // nil: nobody watches
 	recorder    *cassette.Recorder
 	player      *cassette.Player
 

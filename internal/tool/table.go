@@ -13,6 +13,7 @@ import (
 // part is what one entry of the agent file's tools list, or a caller, brings
 // into a Set.
 type part struct {
+	file    config.Tool // the entry; nil for tools of which no file speaks
 	members []member
 	config  *config.MCPTool // nil unless the part is an MCP server
 	server  server          // nil where nobody talks to it
@@ -50,7 +51,7 @@ type table struct {
 
 // partOf returns what an entry of the agent file, opened, brings along.
 func partOf(c config.Tool, o opened) part {
-	p := part{server: o.server, perSession: o.perSession}
+	p := part{file: c, server: o.server, perSession: o.perSession}
 	p.config, _ = c.(*config.MCPTool)
 	tools := o.tools
 	if p.server != nil {
@@ -119,7 +120,9 @@ func (s *Set) enter(p *part) {
 			p.wrong = append(p.wrong, err)
 			continue
 		}
-		p.entries = append(p.entries, e)
+		if p.file == nil || s.keep == nil || s.keep(e) {
+			p.entries = append(p.entries, e)
+		}
 	}
 }
 
