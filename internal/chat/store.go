@@ -22,7 +22,6 @@ import (
 //
 //	<state folder>/chats/<id>/chat.json    the conversation
 //	<state folder>/chats/<id>/lock         held by the process that is in it
-//	<state folder>/chats/said.jsonl        what was typed, for the arrow keys
 //
 // A folder may be removed at any time that no process is in its conversation.
 type Store struct {
@@ -103,6 +102,24 @@ func (s *Store) List() (list []Overview, damaged []error, err error) {
 		return cmp.Or(b.Changed.Compare(a.Changed), strings.Compare(b.ID, a.ID))
 	})
 	return list, damaged, nil
+}
+
+// Said returns what was said in the newest conversations, the oldest first. What
+// cannot be read is left out: it is for the arrow keys.
+func (s *Store) Said() []string {
+	const newest = 5
+	entries, _ := os.ReadDir(s.dir) // sorted by name, and an id begins with its time
+	var said []string
+	for _, entry := range entries[max(0, len(entries)-newest):] {
+		r, err := read(filepath.Join(s.dir, entry.Name(), chatFile))
+		if err != nil {
+			continue
+		}
+		for _, e := range r.Exchanges {
+			said = append(said, e.Said)
+		}
+	}
+	return said
 }
 
 // NotFoundError says that no conversation is kept under a name.

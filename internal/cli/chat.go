@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/chat"
 	"github.com/holodeck-go/holodeck/internal/chat/screen"
+	"github.com/holodeck-go/holodeck/internal/chat/term"
 	"github.com/holodeck-go/holodeck/internal/config"
 )
 
@@ -151,11 +153,54 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 			return err
 		}
 	}
-	plain := screen.NewPlain(a.Stdin, a.Stdout, a.Stderr, screen.PlainOptions{Quiet: a.quiet, Verbose: a.verbose > 0})
-	o.Screen = plain
+	if a.inTerminal() {
+		err = a.chatInTerminal(ctx, o)
+		opened.tape.whole = err == nil
+		return err
+	}
+	o.Screen = screen.NewPlain(a.Stdin, a.Stdout, a.Stderr, screen.PlainOptions{Quiet: a.quiet, Verbose: a.verbose > 0})
 	outcome, err := chat.Run(ctx, o)
 	opened.tape.whole = err == nil
 	return a.chatEnd(ctx, outcome, err)
+}
+
+// inTerminal reports whether a person sits before both ends of the process.
+func (a *app) inTerminal() bool {
+	in, ok := a.Stdin.(*os.File)
+	return ok && isTerminal(in) && a.StdoutTerminal && a.escapes()
+}
+
+// chatInTerminal holds a conversation in a terminal. What goes wrong in a turn is
+// seen there, and does not count at the end.
+func (a *app) chatInTerminal(ctx context.Context, o chat.Options) (err error) {
+	s := term.Open(term.Options{
+		In: a.Stdin, Out: a.Stdout, Environ: a.Environ, Color: a.colors(), Quiet: a.quiet,
+		Footer:   fmt.Sprintf("%s · %s · /help · Ctrl-D leaves", o.Agent.Name, o.Agent.Model.Name),
+		History:  said(o.Store),
+		Complete: func(line string) []string { return chat.Complete(line, a.WorkDir, a.Home) },
+	})
+	restore := a.masked.redirect(s)
+	defer func() {
+		restore()
+		err = errors.Join(err, s.Close())
+	}()
+	o.Screen = s
+	_, err = chat.Run(ctx, o)
+	switch {
+	case errors.Is(err, screen.ErrLeave):
+		return interrupted{os.Interrupt}
+	case err != nil && ctx.Err() != nil:
+		return &cutShort{"the conversation so far is kept", err}
+	}
+	return err
+}
+
+// said returns what the arrow keys go back to.
+func said(store *chat.Store) []string {
+	if store == nil {
+		return nil
+	}
+	return store.Said()
 }
 
 // chatEnd returns what a conversation in a pipe ends in: nobody has seen what

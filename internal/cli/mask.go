@@ -13,11 +13,22 @@ import (
 type maskedWriter struct {
 	w        io.Writer
 	redactor atomic.Pointer[secret.Redactor]
+	other    atomic.Pointer[io.Writer] // nil: w
+}
+
+// redirect lets what passes through go to another writer, until restore is called.
+func (m *maskedWriter) redirect(w io.Writer) (restore func()) {
+	m.other.Store(&w)
+	return func() { m.other.Store(nil) }
 }
 
 // Write implements io.Writer.
 func (m *maskedWriter) Write(p []byte) (int, error) {
-	if _, err := m.w.Write(m.redactor.Load().Bytes(p)); err != nil {
+	w := m.w
+	if other := m.other.Load(); other != nil {
+		w = *other
+	}
+	if _, err := w.Write(m.redactor.Load().Bytes(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

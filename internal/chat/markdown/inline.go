@@ -12,7 +12,7 @@ import (
 )
 
 // look is how a piece of text looks.
-type look struct{ bold, italic, struck, code, dim, heading bool }
+type look struct{ bold, italic, struck, code, dim, heading, bad bool }
 
 // cell is a character and how it looks.
 type cell struct {
@@ -97,40 +97,56 @@ func plain(list []cell) string {
 // wrap breaks a text into lines, between words where that is possible, and paints
 // them.
 func (p *page) wrap(list []cell, width int) []string {
-	var (
-		out          []string
-		begin, taken int // of the line under way: its first cell, its columns
-		space        = -1
-	)
-	end := func(at int) { out = append(out, p.paint(trim(list[begin:at]))) }
-	for i := 0; i < len(list); i++ {
-		c := list[i]
-		w := columnsOf(c.r)
-		switch {
-		case c.r == '\n':
-			end(i)
-			begin, taken, space = i+1, 0, -1
-			continue
-		case taken+w <= width || i == begin:
-		case space > begin:
-			end(space)
-			i = space
-			begin, taken, space = space+1, 0, -1
-			continue
-		default:
-			end(i)
-			begin, taken, space = i, 0, -1
+	var out []string
+	for _, line := range lines(list) {
+		for {
+			first, rest := split(line, width)
+			out = append(out, p.paint(first))
+			if line = rest; len(line) == 0 {
+				break
+			}
 		}
-		if c.r == ' ' {
-			space = i
-		}
-		taken += w
-	}
-	if begin < len(list) || len(out) == 0 {
-		end(len(list))
 	}
 	return out
 }
+
+// lines returns the lines of a text, one at least.
+func lines(list []cell) [][]cell {
+	var out [][]cell
+	begin := 0
+	for i, c := range list {
+		if c.r == '\n' {
+			out = append(out, list[begin:i])
+			begin = i + 1
+		}
+	}
+	if begin < len(list) || len(out) == 0 {
+		out = append(out, list[begin:])
+	}
+	return out
+}
+
+// split returns what of a line fits into so many columns, and the rest: between
+// words or, where there is no space, within one. One character fits at least.
+func split(line []cell, width int) (first, rest []cell) {
+	taken, space := 0, -1
+	for i, c := range line {
+		if c.r == ' ' {
+			space = i
+		}
+		if taken += columnsOf(c.r); taken <= width || i == 0 {
+			continue
+		}
+		if c.r == ' ' || space > 0 && len(trim(line[:space])) > 0 {
+			return trim(line[:space]), line[space+1:]
+		}
+		return line[:i], line[i:]
+	}
+	return trim(line), nil
+}
+
+// spaces returns so many spaces.
+func spaces(n int) string { return strings.Repeat(" ", n) }
 
 // trim returns a line without the spaces at its end.
 func trim(list []cell) []cell {
@@ -183,7 +199,7 @@ func (l look) sequence() string {
 	for _, c := range []struct {
 		on   bool
 		code string
-	}{{l.bold, "1"}, {l.dim, "2"}, {l.italic, "3"}, {l.struck, "9"}, {l.code, "36"}, {l.heading, "35"}} {
+	}{{l.bold, "1"}, {l.dim, "2"}, {l.italic, "3"}, {l.struck, "9"}, {l.code, "36"}, {l.heading, "35"}, {l.bad, "31"}} {
 		if c.on {
 			codes = append(codes, c.code)
 		}

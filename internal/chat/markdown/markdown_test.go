@@ -92,3 +92,11 @@ func FuzzRender(f *testing.F) {
 		}
 	})
 }
+
+func TestTextHangs(t *testing.T) {
+	r := markdown.New(true)
+	got := strings.Join(r.Text("one two three four\n\nfive\x1b[m", 12, 2, markdown.Bad), "|")
+	if want := "\x1b[31mone two\x1b[0m|  \x1b[31mthree four\x1b[0m||\x1b[31mfive[m\x1b[0m"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,378 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textarea"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+
+	"github.com/holodeck-go/holodeck/internal/chat/markdown"
+	"github.com/holodeck-go/holodeck/internal/chat/screen"
+)
+
+// What the Screen tells its model.
+type (
+	readMsg  struct{}               // a message is awaited
+	beginMsg struct{ at time.Time } // a turn begins
+	busyMsg  string                 // what is under way
+	endMsg   struct{}               // the turn has ended
+	askMsg   struct{ q *question }  // nil takes the question away
+	tickMsg  time.Time
+)
+
+// question is a question that waits for its answer.
+type question struct {
+	text    string
+	choices []string // the last is the answer of who interrupts
+	answer  chan string
+}
+
+// tick is how often what moves is drawn.
+const tick = 100 * time.Millisecond
+
+// model is what is shown below what was printed. It belongs to the goroutine of
+// the program.
+type model struct {
+	screen   *Screen
+	input    textarea.Model
+	footer   string
+	history  history
+	pastes   pastes
+	complete func(string) []string
+
+	width, height int
+	reading       bool // a message is awaited
+	turn          bool // an answer is under way
+	stopping      bool // it was interrupted
+	leaving       bool // a second interrupt leaves
+	hint          string
+	busy          string
+	since, now    time.Time
+	question      *question
+}
+
+func newModel(s *Screen, o Options) *model {
+	input := textarea.New()
+	input.Prompt = ""
+	input.ShowLineNumbers = false
+	input.EndOfBufferCharacter = ' '
+	input.DynamicHeight, input.MinHeight, input.MaxHeight = true, 1, 6
+	input.MaxContentHeight = 100_000
+	input.CharLimit = 0
+	input.SetStyles(textarea.Styles{})
+	input.SetVirtualCursor(false)
+	input.KeyMap.InsertNewline = key.NewBinding(key.WithKeys("ctrl+j", "alt+enter", "shift+enter"))
+	input.KeyMap.Paste.SetEnabled(false) // the terminal pastes
+	input.Focus()
+	m := &model{
+		screen: s, input: input, footer: o.Footer, history: newHistory(o.History), complete: o.Complete,
+		width: s.width, height: s.height,
+	}
+	m.resize(s.width, s.height)
+	return m
+}
+
+// Init implements tea.Model.
+func (m *model) Init() tea.Cmd { return nil }
+
+// Update implements tea.Model.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.resize(msg.Width, msg.Height)
+	case readMsg:
+		m.reading = true
+	case beginMsg:
+		m.turn, m.stopping, m.busy, m.since, m.now = true, false, "", msg.at, msg.at
+		return m, m.tick()
+	case busyMsg:
+		m.busy = string(msg)
+	case endMsg:
+		m.turn, m.stopping = false, false
+	case askMsg:
+		m.question = msg.q
+	case tickMsg:
+		m.now = time.Time(msg)
+		if m.turn {
+			return m, m.tick()
+		}
+	case tea.PasteMsg:
+		m.paste(msg.Content)
+	case tea.KeyPressMsg:
+		return m, m.press(msg)
+	}
+	return m, nil
+}
+
+func (m *model) tick() tea.Cmd {
+	return tea.Tick(tick, func(t time.Time) tea.Msg { return tickMsg(t) })
+}
+
+// resize takes the size of the terminal.
+func (m *model) resize(width, height int) {
+	m.width, m.height = width, height
+	m.screen.mu.Lock()
+	m.screen.width, m.screen.height = width, height
+	m.screen.mu.Unlock()
+	m.input.MaxHeight = max(1, shown(height)-3)
+	m.input.SetWidth(max(1, width-3)) // the prompt, and a column for the cursor
+}
+
+// press answers a key.
+func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	if name != "ctrl+c" {
+		m.leaving, m.hint = false, ""
+	}
+	switch {
+	case name == "ctrl+c":
+		m.interrupt()
+		return nil
+	case name == "ctrl+z":
+		return tea.Suspend
+	case name == "ctrl+l":
+		return tea.ClearScreen
+	case m.question != nil:
+		m.choose(name)
+		return nil
+	case name == "ctrl+d" && m.input.Length() == 0:
+		m.end()
+		return nil
+	case name == "enter":
+		m.enter()
+		return nil
+	case name == "tab":
+		m.completeWord()
+		return nil
+	case name == "up" && m.input.Line() == 0 && m.input.LineInfo().RowOffset == 0:
+		m.show(m.history.older(m.input.Value()))
+		return nil
+	case name == "down" && m.input.Line() == m.input.LineCount()-1:
+		m.show(m.history.newer(m.input.Value()))
+		return nil
+	}
+	var cmd tea.Cmd
+	m.input, cmd = m.input.Update(k)
+	return cmd
+}
+
+// show puts a text into the line that is typed.
+func (m *model) show(text string, ok bool) {
+	if ok {
+		m.input.SetValue(text)
+		m.input.MoveToEnd()
+	}
+}
+
+// interrupt answers Ctrl-C: it stops what is under way, else it empties the line,
+// else, twice in a row, it leaves.
+func (m *model) interrupt() {
+	if q := m.question; q != nil {
+		m.question = nil
+		q.answer <- q.choices[len(q.choices)-1]
+	}
+	switch {
+	case m.turn && !m.stopping:
+		m.stopping = m.screen.interrupt()
+	case !m.turn && m.input.Length() > 0:
+		m.input.Reset()
+		m.pastes = pastes{}
+	case m.leaving || m.turn:
+		m.leave(screen.ErrLeave)
+	default:
+		m.leaving, m.hint = true, "Ctrl-C again, or Ctrl-D, leaves"
+	}
+}
+
+// end answers Ctrl-D.
+func (m *model) end() {
+	if m.turn {
+		m.hint = "the answer is under way; Ctrl-C stops it"
+		return
+	}
+	m.leave(io.EOF)
+}
+
+func (m *model) leave(err error) {
+	select {
+	case m.screen.left <- err:
+	default: // they are leaving already
+	}
+}
+
+// enter sends what was typed, unless the line goes on or cannot be sent yet.
+func (m *model) enter() {
+	text := m.input.Value()
+	switch {
+	case strings.HasSuffix(text, `\`):
+		m.input.SetValue(strings.TrimSuffix(text, `\`) + "\n")
+		m.input.MoveToEnd()
+	case strings.TrimSpace(text) == "":
+		m.input.Reset()
+	case m.turn || !m.reading:
+		m.hint = "the answer is under way; Ctrl-C stops it"
+	default:
+		whole := m.pastes.unfold(text)
+		if len(whole) > screen.MaxMessage {
+			m.hint = fmt.Sprintf("the message has %d MB, and %d are taken; put it into a file and say @FILE", len(whole)>>20, screen.MaxMessage>>20)
+			return
+		}
+		m.reading = false
+		m.screen.said <- message{text: whole, shown: text} // which has room for the one that Read waits for
+		m.history.add(text)
+		m.input.Reset()
+		m.pastes = pastes{}
+	}
+}
+
+// paste takes what the terminal pastes.
+func (m *model) paste(text string) {
+	if m.question != nil {
+		return
+	}
+	m.hint = ""
+	m.input.InsertString(m.pastes.fold(screen.Printable(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))))
+}
+
+// choose answers the question by the letter of a choice.
+func (m *model) choose(name string) {
+	q := m.question
+	for _, c := range q.choices {
+		if strings.EqualFold(name, c[:1]) {
+			m.question = nil
+			q.answer <- c
+			return
+		}
+	}
+}
+
+// completeWord completes what is typed, as far as there is one way to.
+func (m *model) completeWord() {
+	if m.complete == nil {
+		return
+	}
+	line := m.input.Value()
+	options := m.complete(line)
+	switch len(options) {
+	case 0:
+	case 1:
+		m.show(options[0], true)
+	default:
+		if common := commonPrefix(options); len(common) > len(line) {
+			m.show(common, true)
+			return
+		}
+		var words []string
+		for _, o := range options {
+			words = append(words, o[strings.LastIndexAny(o, " /@")+1:])
+		}
+		m.hint = strings.Join(words, "  ")
+	}
+}
+
+func commonPrefix(list []string) string {
+	prefix := list[0]
+	for _, s := range list[1:] {
+		for !strings.HasPrefix(s, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	return strings.ToValidUTF8(prefix, "")
+}
+
+// View implements tea.Model.
+func (m *model) View() tea.View {
+	above := m.above()
+	input := m.input.View()
+	var b strings.Builder
+	for _, line := range above {
+		b.WriteString(line + "\n")
+	}
+	prompt := "> "
+	for i, line := range strings.Split(input, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+			prompt = "  "
+		}
+		b.WriteString(prompt + strings.TrimRight(line, " "))
+	}
+	if foot := m.foot(); foot != "" {
+		for _, line := range m.screen.render.Text(foot, max(1, m.width-1), 0, markdown.Faint)[:1] {
+			b.WriteString("\n" + line)
+		}
+	}
+	v := tea.NewView(b.String())
+	if c := m.input.Cursor(); c != nil && m.question == nil {
+		c.X += 2
+		c.Y += len(above)
+		v.Cursor = c
+	}
+	return v
+}
+
+// above returns what stands above the line that is typed: the end of the answer,
+// and what is under way or asked.
+func (m *model) above() []string {
+	out := []string{""}
+	width := max(1, m.width-1)
+	m.screen.mu.Lock()
+	tail := m.screen.tail
+	m.screen.mu.Unlock()
+	if strings.TrimSpace(tail) != "" {
+		out = append(out, m.screen.render.Render(tail, width)...)
+	}
+	switch {
+	case m.question != nil:
+		out = append(out, m.screen.render.Text("? "+m.question.text, width, 2, markdown.Strong)...)
+		var keys []string
+		for _, c := range m.question.choices {
+			keys = append(keys, "["+c[:1]+"]"+c[1:])
+		}
+		out = append(out, m.screen.render.Text("  "+strings.Join(keys, "   "), width, 2, markdown.Normal)...)
+	case m.turn:
+		if len(out) > 1 {
+			out = append(out, "")
+		}
+		out = append(out, m.progress(width))
+	}
+	if most := shown(m.height) - m.input.Height() - 1; len(out) > most {
+		out = out[len(out)-max(0, most):]
+	}
+	return out
+}
+
+// progress returns the line that says what is under way.
+func (m *model) progress(width int) string {
+	const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+	what := m.busy
+	switch {
+	case m.stopping:
+		what = "stopping"
+	case what == "":
+		what = "waiting for the model"
+	}
+	elapsed := m.now.Sub(m.since)
+	frame := []rune(frames)[int(elapsed/tick)%10]
+	end := fmt.Sprintf(" · %ds · Ctrl-C stops", int(elapsed.Seconds()))
+	if width < 40 {
+		end = fmt.Sprintf(" · %ds", int(elapsed.Seconds()))
+	}
+	room := max(1, width-2-lipgloss.Width(end))
+	return m.screen.render.Text(fmt.Sprintf("%c %s%s", frame, screen.OneLine(what, room), end), 1000, 0, markdown.Faint)[0]
+}
+
+// foot returns what stands under the line that is typed.
+func (m *model) foot() string {
+	switch {
+	case m.hint != "":
+		return m.hint
+	case m.turn || m.question != nil:
+		return ""
+	}
+	return m.footer
+}
