@@ -23,6 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"holodeck": func() { os.Exit(cli.Main(os.Args[1:], cli.System("test"))) },
+		"npx":      npx,
 	})
 }
 
@@ -47,6 +48,7 @@ func TestScripts(t *testing.T) {
 			"makefile":    makeFile,
 			"jsonpath":    jsonPath,
 			"modelserver": modelServer,
+			"mcpserver":   mcpServer,
 		},
 	})
 }

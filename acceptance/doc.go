@@ -15,4 +15,9 @@
 //	modelserver NAME SCRIPT  start a fake model server that plays a file of rules
 //	                         (see docs/offline.md) in every provider's format;
 //	                         its address is put into the variable NAME
+//	mcpserver NAME TRANSPORT VARIABLE
+//	                         start an MCP server over sse, http or websocket; its
+//	                         URL is put into the variable. Servers over stdio are
+//	                         started by npx, which on the PATH of scripts is a
+//	                         stand-in that knows a few packages
 package acceptance
