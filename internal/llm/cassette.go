@@ -130,7 +130,7 @@ func placeOf(req Request) cassette.Place {
 
 // fieldsOf returns what of a call must be as it was recorded.
 func fieldsOf(info Info, req Request) []cassette.Field {
-	return []cassette.Field{
+	fields := []cassette.Field{
 		{Name: "model", Value: fullName(info.Provider, info.Name)},
 		{Name: "system", Value: req.System},
 		{Name: "tools", Value: req.Tools},
@@ -138,6 +138,10 @@ func fieldsOf(info Info, req Request) []cassette.Field {
 		{Name: "sampling", Value: req.Sampling},
 		{Name: "messages", Value: req.Messages},
 	}
+	if req.CodeExecution { // older cassettes have no such field
+		fields = append(fields, cassette.Field{Name: "code_execution", Value: true})
+	}
+	return fields
 }
 
 // transcript is a response as a cassette has it.

@@ -68,6 +68,10 @@ type geminiPart struct {
 	InlineData       map[string]string `json:"inlineData,omitempty"`
 	FunctionCall     *geminiCall       `json:"functionCall,omitempty"`
 	FunctionResponse *geminiResult     `json:"functionResponse,omitempty"`
+	// ExecutableCode is what the model had Google run, CodeExecutionResult what came
+	// of it.
+	ExecutableCode      json.RawMessage `json:"executableCode,omitempty"`
+	CodeExecutionResult json.RawMessage `json:"codeExecutionResult,omitempty"`
 }
 
 type geminiCall struct {
@@ -83,7 +87,8 @@ type geminiResult struct {
 }
 
 type geminiTools struct {
-	FunctionDeclarations []geminiFunction `json:"functionDeclarations"`
+	FunctionDeclarations []geminiFunction `json:"functionDeclarations,omitempty"`
+	CodeExecution        *struct{}        `json:"codeExecution,omitempty"`
 }
 
 type geminiFunction struct {
@@ -161,7 +166,10 @@ func (m *geminiModel) request(req Request) (geminiRequest, error) {
 		for i, d := range req.Tools {
 			functions[i] = geminiFunction{d.Name, d.Description, parameters(d)}
 		}
-		out.Tools = []geminiTools{{functions}}
+		out.Tools = []geminiTools{{FunctionDeclarations: functions}}
+	}
+	if req.CodeExecution {
+		out.Tools = append(out.Tools, geminiTools{CodeExecution: &struct{}{}})
 	}
 	return out, nil
 }
@@ -252,7 +260,7 @@ func (m *geminiModel) said(msg Message) []geminiPart {
 		case p.Kind == agent.PartThinking && signature != nil:
 			parts = append(parts, geminiPart{Text: p.Text, Thought: true, ThoughtSignature: signature})
 		case p.Kind == agent.PartOpaque && signature != nil:
-			parts = append(parts, geminiPart{ThoughtSignature: signature})
+			parts = append(parts, opaquePart(signature))
 		}
 	}
 	for _, c := range msg.Calls {
@@ -263,6 +271,16 @@ func (m *geminiModel) said(msg Message) []geminiPart {
 		})
 	}
 	return parts
+}
+
+// opaquePart returns a part that was kept for Google: code with what came of it is
+// an object, a signature a string.
+func opaquePart(kept json.RawMessage) geminiPart {
+	var p geminiPart
+	if json.Unmarshal(kept, &p) != nil {
+		return geminiPart{ThoughtSignature: kept}
+	}
+	return p
 }
 
 // parts returns the parts of a person's message.
@@ -396,6 +414,9 @@ func (s *geminiStream) part(p geminiPart) bool {
 		s.reply.call(call)
 		return true
 	}
+	if p.ExecutableCode != nil || p.CodeExecutionResult != nil {
+		return s.code(p)
+	}
 	kind := agent.PartText
 	if p.Thought {
 		kind = agent.PartThinking
@@ -406,6 +427,29 @@ func (s *geminiStream) part(p geminiPart) bool {
 	if p.ThoughtSignature != nil {
 		s.reply.seal(kind, s.model.info.Provider, p.ThoughtSignature)
 	}
+	return true
+}
+
+// code takes code that Google ran, or what came of it: it is shown as the model's
+// reasoning and goes back to Google as it came.
+func (s *geminiStream) code(p geminiPart) bool {
+	var shown struct{ Language, Code, Outcome, Output string }
+	for _, part := range []json.RawMessage{p.ExecutableCode, p.CodeExecutionResult} {
+		if part != nil && json.Unmarshal(part, &shown) != nil {
+			continue // another form than today's; Google reads it again
+		}
+	}
+	text := shown.Output
+	if p.ExecutableCode != nil {
+		text = fmt.Sprintf("```%s\n%s\n```\n", strings.ToLower(shown.Language), strings.Trim(shown.Code, "\n"))
+	} else if shown.Outcome != "OUTCOME_OK" {
+		text = shown.Outcome + ": " + text
+	}
+	if !s.reply.say(agent.PartThinking, text) {
+		return false
+	}
+	kept, _ := json.Marshal(p) // what was read as JSON
+	s.reply.seal(agent.PartOpaque, s.model.info.Provider, kept)
 	return true
 }
 

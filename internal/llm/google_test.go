@@ -54,6 +54,9 @@ func TestWhatGeminiIsSentDependsOnItsVersion(t *testing.T) {
 		"a bound that was asked for": {"name: gemini-2.5-pro\n  max_tokens: 5000", nil, []string{`"maxOutputTokens":5000`}, nil},
 		"a schema without tools":     {"name: gemini-2.5-pro", func(r *Request) { r.Tools = nil }, []string{`"responseJsonSchema"`}, []string{`JSON Schema:`}},
 		"thinking tokens":            {"name: gemini-2.5-pro", func(r *Request) { r.Sampling.ThinkingTokens = ptr(77) }, []string{`"thinkingBudget":77`}, nil},
+		"code is run":                {"name: gemini-2.5-pro", func(r *Request) { r.CodeExecution = true }, []string{`{"codeExecution":{}}`, `functionDeclarations`}, nil},
+		"code is run, and no tools":  {"name: gemini-2.5-pro", func(r *Request) { r.CodeExecution, r.Tools = true, nil }, []string{`"tools":[{"codeExecution":{}}]`}, nil},
+		"no code is run":             {"name: gemini-2.5-pro", nil, nil, []string{"codeExecution"}},
 		"another's name":             {"name: models/gemma-3", nil, []string{`"maxOutputTokens":1000`}, []string{"thinkingConfig"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,8 +136,42 @@ func TestGoogleStreams(t *testing.T) {
 	}
 }
 
+func TestCodeThatGeminiRanGoesBackAsItCame(t *testing.T) {
+	const parts = `[{"executableCode":{"language":"PYTHON","code":"print(6*7)"},"thoughtSignature":"c2VhbGVk"},` +
+		`{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"42\n"}},{"text":"It is 42."}]`
+	a := adapterNamed(t, "google")
+	chunks, done, err := collect(a.at(t, page(t, "text/event-stream", `data: {"candidates":[{"content":{"parts":`+parts+`},"finishReason":"STOP"}]}`+"\n\n")).Stream(t.Context(), asked("What is 6 times 7?")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown, said string
+	for _, c := range chunks {
+		switch c := c.(type) {
+		case Thinking:
+			shown += string(c)
+		case Text:
+			said += string(c)
+		}
+	}
+	if want := "```python\nprint(6*7)\n```\n42\n"; shown != want || said != "It is 42." {
+		t.Errorf("it shows %q and says %q", shown, said)
+	}
+	req := asked("What is 6 times 7?")
+	req.Messages = append(req.Messages, done.Message, asked("And 7 times 6?").Messages[0])
+	var body struct {
+		Contents []struct{ Parts json.RawMessage }
+	}
+	if err := json.Unmarshal(a.sent(t, req).Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(body.Contents[1].Parts); got != strings.ReplaceAll(parts, `{"executableCode":{"language":"PYTHON","code":"print(6*7)"},"thoughtSignature":"c2VhbGVk"}`, `{"thoughtSignature":"c2VhbGVk","executableCode":{"language":"PYTHON","code":"print(6*7)"}}`) {
+		t.Errorf("Google is sent back %s, want %s", got, parts)
+	}
+}
+
 func FuzzGeminiStream(f *testing.F) {
 	f.Add([]byte("data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hi\",\"thoughtSignature\":\"eA==\"}]},\"finishReason\":\"STOP\"}]}\n\n"))
 	f.Add([]byte("data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"x\"}}]},\"finishReason\":\"STOP\"}]}\n\n"))
+	f.Add([]byte("data: {\"candidates\":[{\"content\":{\"parts\":[{\"executableCode\":{\"code\":5}},{\"codeExecutionResult\":[]}]},\"finishReason\":\"STOP\"}]}\n\n"))
 	fuzzStream(f, "google")
 }

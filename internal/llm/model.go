@@ -51,7 +51,10 @@ type Request struct {
 	// Model. Letters, digits, _ and -, at most 64.
 	Schema     json.RawMessage
 	SchemaName string
-	Sampling   Sampling
+	// CodeExecution lets the provider run code that the model writes; for Models of
+	// google alone.
+	CodeExecution bool
+	Sampling      Sampling
 }
 
 // Sampling is how the model chooses its words, and how hard it thinks about

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/adk/v2/agent/llmagent"
 	"google.golang.org/adk/v2/plugin"
 	adktool "google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/tool/geminitool"
+	"google.golang.org/genai"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/backend/dialog"
@@ -72,9 +74,14 @@ func newBackend(a *config.Agent, s *config.GoogleADK, o loop.Options) (*Backend,
 	if b.plugin, err = plugin.New(plugin.Config{Name: "limits", BeforeModelCallback: withinLimits}); err != nil {
 		return nil, fmt.Errorf("make the plugin of limits: %w", err)
 	}
+	var native []adktool.Tool
+	if s.CodeExecution {
+		native = append(native, geminitool.New("code_execution", "Runs code.", &genai.Tool{CodeExecution: &genai.ToolCodeExecution{}}))
+	}
 	b.agent, err = llmagent.New(llmagent.Config{
 		Name: agentName(a.Name), Model: bridge{b},
 		InstructionProvider:  func(adkagent.ReadonlyContext) (string, error) { return o.System, nil },
+		Tools:                native,
 		Toolsets:             []adktool.Toolset{offered{}},
 		OnToolErrorCallbacks: []llmagent.OnToolErrorCallback{notOffered},
 		OutputKey:            s.OutputKey,

@@ -67,7 +67,8 @@ func (b bridge) request(req *model.LLMRequest, r *run) llm.Request {
 		Messages: messagesOf(req.Contents),
 		Tools:    definitions(req),
 		Schema:   o.Schema, SchemaName: o.SchemaName,
-		Sampling: o.Sampling,
+		CodeExecution: executesCode(req),
+		Sampling:      o.Sampling,
 	}
 }
 

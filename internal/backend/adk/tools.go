@@ -3,6 +3,8 @@
 package adk
 
 import (
+	"slices"
+
 	adkagent "google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
 	adktool "google.golang.org/adk/v2/tool"
@@ -81,4 +83,9 @@ func definitions(req *model.LLMRequest) []agent.Definition {
 		}
 	}
 	return list
+}
+
+// executesCode reports whether the model's provider is to run code.
+func executesCode(req *model.LLMRequest) bool {
+	return req.Config != nil && slices.ContainsFunc(req.Config.Tools, func(t *genai.Tool) bool { return t.CodeExecution != nil })
 }
