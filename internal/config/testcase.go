@@ -25,6 +25,7 @@ type TestCase struct {
 	MaxCalls         *int           `key:"max_calls" ours:"true" rule:"min=0" doc:"Most tool calls over all turns."`
 	ToolOrder        ToolOrder      `key:"tool_order" ours:"true" default:"none" doc:"Whether expected_tools must be called in their order: as a subsequence of the calls, or strict: these calls and no others."`
 	AllowEmpty       bool           `key:"allow_empty" ours:"true" default:"false" doc:"Whether an empty answer may pass."`
+	TurnConfig       map[string]any `key:"turn_config" ours:"true" doc:"Handed to graders, as that of a turn."`
 }
 
 // Turn is one turn of a conversation.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/eval/grader"
 )
 
 // Check finds metrics that cannot be used, and warns of those that this build
@@ -34,6 +35,12 @@ func Check(a *config.Agent) []config.Problem {
 
 func checkMetric(entry config.Metric, offline bool) []config.Problem {
 	base := entry.Base()
+	if code, ok := entry.(*config.CodeMetric); ok {
+		if key, err := grader.Check(code); err != nil {
+			return []config.Problem{base.Problem(config.SeverityError, key, config.CodeValue, err.Error(), "")}
+		}
+		return nil
+	}
 	m, err := newMetric(entry, Options{})
 	if err != nil {
 		if standard, ok := entry.(*config.StandardMetric); ok && standard.Metric == "json_schema" && standard.JSONSchema == nil {

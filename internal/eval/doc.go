@@ -27,8 +27,8 @@
 //
 // # What this build computes
 //
-// Every standard metric but those that ask a judge. These, the retrieval metrics
-// and graders are skipped; [Check] says so at load.
+// Every standard metric but those that ask a judge, and graders, which are in
+// `grader/`. The others are skipped; [Check] says so at load.
 //
 // A new metric is a [scorer] and a case in newFamily: thresholds, response
 // paths, missing input, errors, retries and time are handled once, in

@@ -390,7 +390,6 @@ func TestWhatThisBuildCannotComputeIsSkippedAndCounts(t *testing.T) {
 	base := standard("").MetricBase
 	half := 0.5
 	threshold := func(m *config.StandardMetric) { m.Threshold = &half }
-	title := "Mine"
 	for _, tt := range []struct {
 		name, reason  string
 		metric        config.Metric
@@ -401,7 +400,6 @@ func TestWhatThisBuildCannotComputeIsSkippedAndCounts(t *testing.T) {
 		{"judge", "cannot compute relevance yet", standard("relevance", threshold), true, "needs a judge"},
 		{"geval", "cannot compute geval metrics yet", &config.GEvalMetric{MetricBase: base, Title: "Tone"}, true, "needs a judge"},
 		{"rag", "cannot compute faithfulness yet", &config.RAGMetric{MetricBase: base, MetricType: "faithfulness", Threshold: 0.5}, true, "needs a judge"},
-		{"grader", "cannot compute graders (checks.tone:grade) yet", &config.CodeMetric{MetricBase: base, Grader: "checks.tone:grade", Title: &title}, true, "cannot compute graders"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			in := text("answer", "truth")

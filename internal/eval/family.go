@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/holodeck-go/holodeck/internal/config"
@@ -102,8 +101,6 @@ func describe(entry config.Metric) string {
 		return string(m.Metric)
 	case *config.GEvalMetric:
 		return "geval metrics"
-	case *config.CodeMetric:
-		return fmt.Sprintf("graders (%s)", m.Grader)
 	}
 	return entry.Name()
 }

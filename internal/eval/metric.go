@@ -12,7 +12,9 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/eval/grader"
 	"github.com/holodeck-go/holodeck/internal/secret"
+	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
 // Status is how a metric ended.
@@ -45,6 +47,9 @@ type Input struct {
 	// Usage is nil when no model was called, CostUSD when the cost is not known.
 	Usage   *agent.Usage
 	CostUSD *float64
+	// Case returns what graders are told; it may be called from several goroutines,
+	// and is nil where there are none.
+	Case func() *grader.Case
 	// Redactor masks what reasons quote; nil masks by shape alone.
 	Redactor *secret.Redactor
 }
@@ -68,6 +73,8 @@ type Outcome struct {
 	// Reason says why the metric ended as it did; empty when it passed and
 	// there is nothing to add.
 	Reason string
+	// Details are what a grader has to say beside, a JSON object; nil when nothing.
+	Details json.RawMessage
 	// Retries is how often the metric was tried again after an error.
 	Retries int
 	// Elapsed is how long it took, waiting for a place not counted; EvaluateAll
@@ -94,9 +101,11 @@ type sample struct {
 
 // score is what a scorer gives.
 type score struct {
-	value  float64
-	pass   bool // the verdict when no threshold is set
-	reason string
+	value   float64
+	pass    bool // the verdict when no threshold is set
+	final   bool // the verdict whatever the threshold says
+	reason  string
+	details json.RawMessage
 }
 
 // missingError says that something is not there which was to be expected.
@@ -110,6 +119,8 @@ type Options struct {
 	// Offline says that there is no judge and that a metric which cannot be
 	// computed does not count.
 	Offline bool
+	// Code runs graders; a list that has one needs it.
+	Code *worker.Pool
 }
 
 // Metric is one entry of a metric list, ready to score answers. Two entries of
@@ -179,7 +190,9 @@ func newMetric(entry config.Metric, opts Options) (*Metric, error) {
 		m.threshold = &entry.Threshold
 		m.needs = ragNeeds(entry)
 	case *config.CodeMetric:
-		m.threshold = entry.Threshold
+		if err := m.code(entry, opts.Code); err != nil {
+			return nil, err
+		}
 	}
 	if m.scorer == nil {
 		m.unavailable = fmt.Sprintf("this build cannot compute %s yet", describe(entry))
@@ -386,11 +399,12 @@ func (m *Metric) failed(err error) Outcome {
 	return out
 }
 
-// scored gives the verdict on a score: the threshold's where one is set, else
-// the metric's own. A metric that has neither informs.
+// scored gives the verdict on a score: the metric's own where it is final, the
+// threshold's where one is set, else the metric's own. A metric that has neither
+// informs.
 func (m *Metric) scored(s score) Outcome {
 	pass := s.pass || m.informs
-	if m.threshold != nil {
+	if m.threshold != nil && !s.final {
 		pass = s.value >= *m.threshold
 	}
 	status := Fail
@@ -400,6 +414,6 @@ func (m *Metric) scored(s score) Outcome {
 	out := m.outcome(status)
 	out.Counts = !m.informs
 	out.Score = &s.value
-	out.Reason = s.reason
+	out.Reason, out.Details = s.reason, s.details
 	return out
 }

@@ -173,6 +173,8 @@ type Metric struct {
 	// Threshold is the lowest score that passes; nil when none is set.
 	Threshold *float64 `json:"threshold,omitempty"`
 	Reason    string   `json:"reason,omitempty"`
+	// Details are what a grader had to say beside, a JSON object.
+	Details json.RawMessage `json:"details,omitempty"`
 	// Retries is how often the metric was tried again after an error.
 	Retries int           `json:"retries,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns"`

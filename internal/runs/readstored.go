@@ -264,8 +264,12 @@ func (r *turnResult) toTurn() Turn {
 			t.ToolCalls = append(t.ToolCalls, ToolCall{Name: name})
 		}
 	}
-	for _, m := range r.MetricResults {
-		t.Metrics = append(t.Metrics, m.toMetric())
+	for _, stored := range r.MetricResults {
+		m := stored.toMetric()
+		if details, ok := r.GraderDetails[m.Name]; ok {
+			m.Details = encodeJSON(details)
+		}
+		t.Metrics = append(t.Metrics, m)
 	}
 	if u := r.TokenUsage; u != nil {
 		t.Usage = &agent.Usage{

@@ -53,6 +53,7 @@ func (t *Turn) redact(r *secret.Redactor) {
 	for i := range t.Metrics {
 		t.Metrics[i].Name = r.String(t.Metrics[i].Name)
 		t.Metrics[i].Reason = r.String(t.Metrics[i].Reason)
+		t.Metrics[i].Details = r.JSON(t.Metrics[i].Details)
 	}
 	for i := range t.Errors {
 		t.Errors[i] = r.String(t.Errors[i])

@@ -387,8 +387,25 @@ func newTurnResult(index int, t Turn) turnResult {
 	}
 	for _, m := range t.Metrics {
 		out.MetricResults = append(out.MetricResults, newMetricResult(m))
+		out.addDetails(m)
 	}
 	return out
+}
+
+// addDetails keeps what a grader had to say. A second one of its name gets a
+// number.
+func (out *turnResult) addDetails(m Metric) {
+	if len(m.Details) == 0 {
+		return
+	}
+	if out.GraderDetails == nil {
+		out.GraderDetails = map[string]any{}
+	}
+	name := m.Name
+	for n := 2; out.GraderDetails[name] != nil; n++ {
+		name = fmt.Sprintf("%s #%d", m.Name, n)
+	}
+	out.GraderDetails[name] = m.Details
 }
 
 func (out *turnResult) addToolCheck(check ToolCheck) {

@@ -107,6 +107,7 @@ func turnsOf(tc *config.TestCase) []config.Turn {
 		ExpectedTools:    tc.ExpectedTools,
 		Files:            tc.Files,
 		RetrievalContext: tc.RetrievalContext,
+		TurnConfig:       tc.TurnConfig,
 	}
 	if tc.Input != nil {
 		turn.Input = *tc.Input
@@ -127,6 +128,7 @@ func (r *runner) converse(ctx, talk context.Context, session agent.Session, c *r
 		done          = make([]runs.Turn, len(turns)) // judged in place
 		judges        sync.WaitGroup
 		spent         spending
+		found         []string // passages, of all turns so far
 		sessionErrors int
 		giveUpReason  string
 	)
@@ -134,7 +136,7 @@ func (r *runner) converse(ctx, talk context.Context, session agent.Session, c *r
 	ran := 0
 	for i := range turns {
 		t := &done[i]
-		err := r.runTurn(talk, session, tc, &turns[i], t)
+		passages, err := r.runTurn(talk, session, tc, &turns[i], t)
 		ran++
 		if ctx.Err() != nil && err != nil {
 			return ctx.Err()
@@ -144,7 +146,11 @@ func (r *runner) converse(ctx, talk context.Context, session agent.Session, c *r
 		} else {
 			sessionErrors = 0
 		}
-		j := judgement{tc: tc, turn: &turns[i], number: i + 1, callsBefore: spent.calls, last: i == len(turns)-1}
+		found = append(found[:len(found):len(found)], passages...)
+		j := judgement{
+			tc: tc, turn: &turns[i], number: i + 1, callsBefore: spent.calls, last: i == len(turns)-1,
+			of: c, before: done[:i], found: found,
+		}
 		tooDear := spent.add(t, tc.MaxCostUSD)
 		switch {
 		case tooDear != "":
@@ -199,12 +205,13 @@ func giveUp(done []runs.Turn, rest []config.Turn, reason string) []runs.Turn {
 }
 
 // runTurn sends one turn and records in t what came of it; nothing is judged
-// yet. The error is the runtime's, and is recorded as well.
-func (r *runner) runTurn(talk context.Context, session agent.Session, tc *config.TestCase, turn *config.Turn, t *runs.Turn) error {
+// yet. It returns the passages that were retrieved. The error is the runtime's,
+// and is recorded as well.
+func (r *runner) runTurn(talk context.Context, session agent.Session, tc *config.TestCase, turn *config.Turn, t *runs.Turn) (passages []string, err error) {
 	*t = runs.Turn{Input: turn.Input, GroundTruth: turn.GroundTruth, RetrievalContext: turn.RetrievalContext}
 	message, ok := r.compose(t, turn)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	start := r.env.Now()
 	ctx, cancel, bound := r.deadline(talk)
@@ -222,6 +229,9 @@ func (r *runner) runTurn(talk context.Context, session agent.Session, tc *config
 	}
 	for _, call := range result.ToolCalls {
 		end := ends[call.CallID]
+		for _, p := range end.Result.Passages {
+			passages = append(passages, p.Text)
+		}
 		t.ToolCalls = append(t.ToolCalls, runs.ToolCall{
 			Name: call.Name, CallID: call.CallID, Arguments: call.Arguments,
 			Result: end.Result.Text(), Err: callError(end), Elapsed: end.End.Sub(end.Start),
@@ -235,7 +245,7 @@ func (r *runner) runTurn(talk context.Context, session agent.Session, tc *config
 	case result.IsError:
 		t.Errors = append(t.Errors, fmt.Sprintf("the turn ended early (%s): %s", result.StopReason, result.ErrorReason))
 	}
-	return err
+	return passages, err
 }
 
 // watch keeps the end of every tool call that passes by, under its call id.

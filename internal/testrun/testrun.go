@@ -9,12 +9,15 @@ import (
 	"github.com/holodeck-go/holodeck/internal/eval"
 	"github.com/holodeck-go/holodeck/internal/runs"
 	"github.com/holodeck-go/holodeck/internal/testrun/toolmatch"
+	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
 // Options says how a run goes.
 type Options struct {
 	// Parallel is how many cases run at once; 0 means what the agent file says.
 	Parallel int
+	// Code runs graders; an agent that has one needs it.
+	Code *worker.Pool
 	// Plan says what runs; nil means every case of the agent, as often as it
 	// says. It is one of NewPlan for the same agent.
 	Plan *Plan
@@ -56,7 +59,7 @@ type Progress interface {
 // that cannot be opened (*agent.BackendInitError), ends the run in the same way.
 // A failed case is no error.
 func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, opts Options) (runs.Summary, error) {
-	r, err := newRunner(env, a, b)
+	r, err := newRunner(env, a, b, opts.Code)
 	if err != nil {
 		return runs.Summary{}, err
 	}
@@ -107,14 +110,14 @@ type runner struct {
 // once. It bounds those that wait for somebody else.
 const metricsAtOnce = 4
 
-func newRunner(env agent.Env, a *config.Agent, b agent.Backend) (*runner, error) {
+func newRunner(env agent.Env, a *config.Agent, b agent.Backend, code *worker.Pool) (*runner, error) {
 	r := &runner{
 		env:     env,
 		agent:   a,
 		backend: b,
 		names:   toolmatch.NewNames(a.Tools),
 		search:  hasSearch(a.Tools),
-		eval:    eval.Options{Offline: a.Offline},
+		eval:    eval.Options{Offline: a.Offline, Code: code},
 	}
 	if a.Evaluations != nil {
 		metrics, err := eval.NewMetrics(a.Evaluations.Metrics, r.eval)

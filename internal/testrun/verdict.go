@@ -10,6 +10,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/eval"
+	"github.com/holodeck-go/holodeck/internal/eval/grader"
 	"github.com/holodeck-go/holodeck/internal/runs"
 )
 
@@ -20,6 +21,11 @@ type judgement struct {
 	number      int  // of the turn, from 1
 	callsBefore int  // tool calls of the turns before
 	last        bool // no turn comes after it
+	// What graders are told beside: the case, the turns before, and the passages
+	// that were retrieved so far.
+	of     *runs.Case
+	before []runs.Turn
+	found  []string
 }
 
 // judge makes the checks of a turn, side by side, and gives its verdict.
@@ -47,12 +53,13 @@ func (r *runner) judge(ctx context.Context, t *runs.Turn, j judgement) {
 		AgentTime:   t.AgentTime,
 		Usage:       t.Usage,
 		CostUSD:     t.CostUSD,
+		Case:        func() *grader.Case { return gradedCase(t, j) },
 		Redactor:    r.agent.Redactor,
 	}
 	for _, out := range eval.EvaluateAll(ctx, metrics, in, eval.Conditions{Slots: r.slots, Clock: r.metricClock(j.number)}) {
 		t.Metrics = append(t.Metrics, runs.Metric{
 			Name: out.Name, Kind: out.Kind, Status: runs.MetricStatus(out.Status), Counts: out.Counts,
-			Score: out.Score, Threshold: out.Threshold, Reason: out.Reason, Retries: out.Retries, Elapsed: out.Elapsed,
+			Score: out.Score, Threshold: out.Threshold, Reason: out.Reason, Details: out.Details, Retries: out.Retries, Elapsed: out.Elapsed,
 		})
 	}
 	tools.Wait()
