@@ -289,6 +289,7 @@ func (t *testRun) run(ctx context.Context, files []reportFile) (err error) {
 	begun := errors.Join(screen.Begin(run), reports.Begin(run))
 	summary, ended := testrun.Run(ctx, t.opened.env, t.opened.config, t.opened.backend, testrun.Options{
 		Plan:     t.plan,
+		Code:     t.opened.code,
 		FailFast: t.failFast,
 		Progress: screen,
 		Earlier:  t.kept.earlier,
