@@ -74,7 +74,7 @@ func (o *opener) serverOptions(t *config.MCPTool) (mcp.Options, error) {
 			value := o.agent.Variable(name)
 			return value, value != ""
 		},
-		HTTP: o.opts.HTTP, Version: o.opts.Version, Roots: t.RootFolders(), Elicit: o.opts.Elicit, Notice: o.notice,
+		Dir: o.agent.Dir, HTTP: o.opts.HTTP, Version: o.opts.Version, Roots: t.RootFolders(), Elicit: o.opts.Elicit, Notice: o.notice,
 	}
 	if t.Sampling && o.opts.Models != nil {
 		model, err := o.opts.Models.Chat(o.agent)

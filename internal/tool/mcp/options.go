@@ -29,6 +29,8 @@ type Options struct {
 	// HTTP makes the requests of the transports other than stdio; nil is
 	// http.DefaultClient.
 	HTTP *http.Client
+	// Dir is the folder a server is started in; empty is ours.
+	Dir string
 	// Version is ours, as the server is told.
 	Version string
 	// Roots are the folders, as absolute paths, that the server is told it works

@@ -43,7 +43,7 @@ func (c *Client) stdio() (opener, error) {
 			}
 		}
 		p, err := proc.Start(proc.Spec{
-			Path: path, Args: args, Env: env,
+			Path: path, Args: args, Dir: c.opts.Dir, Env: env,
 			OnStderr: func(line string) { c.log.Debug(line, "stream", "stderr") },
 		})
 		if err != nil {
