@@ -196,23 +196,33 @@ func (c *checker) hooks(hooks []Hook) {
 	}
 }
 
-// permissions checks that the patterns by which sections name tools are globs.
+// permissions checks the patterns by which sections name tools and their calls.
 func (c *checker) permissions() {
-	if f := c.agent.ToolFiltering; f != nil {
+	a := c.agent
+	if f := a.ToolFiltering; f != nil {
 		for _, pattern := range f.AlwaysInclude {
 			c.glob(f.Block, "always_include", pattern)
 		}
 	}
-	p := c.agent.Permissions
-	if p == nil {
-		return
+	if p := a.Permissions; p != nil {
+		c.toolPatterns(p.Block, "allowed_tools", p.AllowedTools)
+		c.toolPatterns(p.Block, "disallowed_tools", p.DisallowedTools)
+		c.toolPatterns(p.Block, "ask", p.Ask)
 	}
-	for _, list := range []struct {
-		key      string
-		patterns []string
-	}{{"allowed_tools", p.AllowedTools}, {"disallowed_tools", p.DisallowedTools}, {"ask", p.Ask}} {
-		for _, pattern := range list.patterns {
-			c.glob(p.Block, list.key, pattern)
+	if o := a.OpenAI; o != nil {
+		c.toolPatterns(o.Block, "disallowed_tools", o.DisallowedTools)
+		if p := o.Permissions; p != nil {
+			c.toolPatterns(p.Block, "allowed_tools", p.AllowedTools)
+			c.toolPatterns(p.Block, "disallowed_tools", p.DisallowedTools)
+		}
+	}
+}
+
+// toolPatterns reports patterns of calls that are none.
+func (c *checker) toolPatterns(b Block, key string, patterns []string) {
+	for _, pattern := range patterns {
+		if _, err := ParseToolPattern(pattern); err != nil {
+			c.fail(b, key, CodeValue, fmt.Sprintf("%q is not a pattern", pattern), err.Error())
 		}
 	}
 }

@@ -210,6 +210,9 @@ func TestRules(t *testing.T) {
 		{"a pattern that is none", "tool_filtering: {%}\n", "always_include: ['a[']", `tool_filtering.always_include: "a[" is not a pattern (close the [ in it)`},
 
 		// Hooks and permissions.
+		{"a pattern of calls", "permissions: {%}\n", "ask: ['pay(amount=????*, to=*)']", ""},
+		{"a pattern of calls that is none", "permissions: {%}\n", "disallowed_tools: ['pay(amount)']", `permissions.disallowed_tools: "pay(amount)" is not a pattern (write arguments as NAME(ARGUMENT=GLOB))`},
+		{"a pattern of the openai section", "openai: {%}\n", "disallowed_tools: ['a[']", `openai.disallowed_tools: "a[" is not a pattern (close the [ in it)`},
 		{"a hook", "hooks: [{event: PreToolUse, tool: 'kb*', %}]\n", "action: reject, message: No.", ""},
 		{"notify without url", "hooks: [{event: Stop, %}]\n", "action: notify", "hooks[0].url: is required with action notify"},
 		{"notify without TLS", "hooks: [{event: Stop, %}]\n", "action: notify, url: 'http://example.com'", "hooks[0].url: is not an https URL (http works for localhost only)"},

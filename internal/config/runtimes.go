@@ -196,7 +196,7 @@ type HookAction string
 func (HookAction) Values() []string { return []string{"log", "reject", "modify", "notify", "script"} }
 
 // Permissions says which tools the model may call. Names are globs over
-// canonical tool names; deny wins over ask, and ask over allow.
+// canonical tool names; deny wins over ask, and ask over allow. A pattern may name arguments, too: see ToolPattern.
 type Permissions struct {
 	Block
 	AllowedTools    []string `key:"allowed_tools" ours:"true" doc:"Only these may be called; absent, all."`

@@ -70,15 +70,15 @@ func checkPermissions(a *config.Agent) []config.Problem {
 	}
 	var problems []config.Problem
 	for _, list := range permissionsOf(a).all() {
-		for i, glob := range list.globs {
-			only := patterns{globs: []string{glob}}
-			if !complete || slices.ContainsFunc(names, only.matches) {
+		for i, entry := range list.entries {
+			p, err := config.ParseToolPattern(entry)
+			if err != nil || !complete || slices.ContainsFunc(names, func(n toolNames) bool { return p.MatchesTool(n.all()...) }) {
 				continue
 			}
 			problems = append(problems, config.Problem{
 				Path: fmt.Sprintf("%s[%d]", list.path, i), Pos: list.block.PosOf(list.key),
 				Severity: config.SeverityWarning, Code: config.CodeNoEffect,
-				Text: fmt.Sprintf("%q matches none of the agent's tools", glob), Hint: suggest(glob, names),
+				Text: fmt.Sprintf("%q matches none of the agent's tools", entry), Hint: suggest(p.Tool, names),
 			})
 		}
 	}

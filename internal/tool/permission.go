@@ -2,8 +2,8 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -20,20 +20,33 @@ const (
 	refused
 )
 
-// rule is what permissions say of one tool, and which key says it.
+// rule is what permissions say of one tool. It holds what is said of some of its
+// calls, too, which their arguments tell.
 type rule struct {
-	decision decision
-	reason   string
+	deny, ask []clause
+	allow     []allowance
 }
 
-// patterns is one list of tool names in the agent file: canonical ones, or
-// those the file gives its tools, for a person who denies a tool writes the name
-// that stands there. A name may hold the wildcards of [path.Match].
+// clause is an entry of a list that means a tool.
+type clause struct {
+	config.ToolPattern
+	reason string
+}
+
+// allowance is a list that a tool must be in: the entries that mean it.
+type allowance struct {
+	path    string
+	entries []config.ToolPattern
+}
+
+// patterns is one list of patterns of calls in the agent file. Tools are named by
+// canonical names, or as the file does, for a person who denies a tool writes the
+// name that stands there.
 type patterns struct {
-	block config.Block // the section the list stands in
-	key   string       // its key there
-	path  string       // such as "permissions.ask"
-	globs []string
+	block   config.Block // the section the list stands in
+	key     string       // its key there
+	path    string       // such as "permissions.ask"
+	entries []string
 }
 
 // toolNames is what a tool is called. The tool of an MCP server has the names,
@@ -52,19 +65,20 @@ func namesOf(m member, def agent.Definition) toolNames {
 	return n
 }
 
-// match returns the glob that matches a tool, if one does.
-func (p patterns) match(n toolNames) (string, bool) {
-	for _, glob := range p.globs {
-		for _, name := range append([]string{n.canonical, n.inFile}, n.wire...) {
-			if ok, _ := path.Match(glob, name); ok {
-				return glob, true
-			}
+// all returns the names.
+func (n toolNames) all() []string { return append([]string{n.canonical, n.inFile}, n.wire...) }
+
+// clauses returns the entries of the list that mean a tool. What is no pattern of
+// ours, as the Claude Code CLI has others, means none.
+func (p patterns) clauses(n toolNames) []clause {
+	var list []clause
+	for _, entry := range p.entries {
+		if pattern, err := config.ParseToolPattern(entry); err == nil && pattern.MatchesTool(n.all()...) {
+			list = append(list, clause{pattern, fmt.Sprintf("%s has %q", p.path, entry)})
 		}
 	}
-	return "", false
+	return list
 }
-
-func (p patterns) matches(n toolNames) bool { _, ok := p.match(n); return ok }
 
 // permissions is what an agent file says on which tools may be called. The
 // zero value allows all.
@@ -79,15 +93,15 @@ type permissions struct {
 // Code CLI call more than the agent's tools, and forbids nothing.
 func permissionsOf(a *config.Agent) permissions {
 	var p permissions
-	list := func(b config.Block, key string, globs []string) []patterns {
-		if globs == nil && !b.Wrote(key) {
+	list := func(b config.Block, key string, entries []string) []patterns {
+		if entries == nil && !b.Wrote(key) {
 			return nil
 		}
 		path := key
 		if b.Path() != "" {
 			path = b.Path() + "." + key
 		}
-		return []patterns{{block: b, key: key, path: path, globs: globs}}
+		return []patterns{{block: b, key: key, path: path, entries: entries}}
 	}
 	if root := a.Permissions; root != nil {
 		p.deny = list(root.Block, "disallowed_tools", root.DisallowedTools)
@@ -118,47 +132,69 @@ func withoutServer(names []string) []string {
 	return own
 }
 
-// of returns what the permissions say of a tool: deny wins over ask, and ask
-// over allow.
+// of returns what the permissions say of a tool.
 func (p permissions) of(n toolNames) rule {
+	var r rule
 	for _, list := range p.deny {
-		if glob, ok := list.match(n); ok {
-			return rule{refused, fmt.Sprintf("%s has %q", list.path, glob)}
-		}
+		r.deny = append(r.deny, list.clauses(n)...)
 	}
 	for _, list := range p.ask {
-		if glob, ok := list.match(n); ok {
-			return rule{asked, fmt.Sprintf("%s has %q", list.path, glob)}
-		}
+		r.ask = append(r.ask, list.clauses(n)...)
 	}
 	for _, list := range p.allow {
-		if _, ok := list.match(n); !ok {
-			return rule{refused, fmt.Sprintf("%s does not have it", list.path)}
+		a := allowance{path: list.path}
+		for _, c := range list.clauses(n) {
+			a.entries = append(a.entries, c.ToolPattern)
 		}
+		r.allow = append(r.allow, a)
 	}
-	return rule{decision: allowed}
+	return r
 }
 
 // all returns every list, for checking them.
 func (p permissions) all() []patterns { return slices.Concat(p.deny, p.ask, p.allow) }
 
+// never reports whether no call of the tool is allowed, whatever its arguments.
+func (r rule) never() bool {
+	return slices.ContainsFunc(r.deny, func(c clause) bool { return !c.Conditional() }) ||
+		len(r.ask) == 0 && slices.ContainsFunc(r.allow, func(a allowance) bool { return len(a.entries) == 0 })
+}
+
+// decide returns what the rule says of a call, and which key says so: deny wins
+// over ask, and ask over allow.
+func (r rule) decide(args json.RawMessage) (decision, string) {
+	means := func(c clause) bool { return c.MatchesArguments(args) }
+	if i := slices.IndexFunc(r.deny, means); i >= 0 {
+		return refused, r.deny[i].reason
+	}
+	if i := slices.IndexFunc(r.ask, means); i >= 0 {
+		return asked, r.ask[i].reason
+	}
+	for _, a := range r.allow {
+		if !slices.ContainsFunc(a.entries, func(p config.ToolPattern) bool { return p.MatchesArguments(args) }) {
+			if len(a.entries) > 0 {
+				return refused, a.path + " does not have it with these arguments"
+			}
+			return refused, a.path + " does not have it"
+		}
+	}
+	return allowed, ""
+}
+
 // permission refuses what the rule refuses and asks where it says so.
 func permission(r rule) Link {
 	return func(next Handler) Handler {
-		switch r.decision {
-		case refused:
-			return func(_ context.Context, c Call) (agent.ToolResult, error) {
-				return agent.ToolResult{}, fmt.Errorf("%s may not be called: %s", c.Name, r.reason)
-			}
-		case asked:
-			return func(ctx context.Context, c Call) (agent.ToolResult, error) {
-				if err := ask(ctx, c, r.reason); err != nil {
+		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
+			switch decision, reason := r.decide(c.Arguments); decision {
+			case refused:
+				return agent.ToolResult{}, fmt.Errorf("%s may not be called: %s", c.Name, reason)
+			case asked:
+				if err := ask(ctx, c, reason); err != nil {
 					return agent.ToolResult{}, err
 				}
-				return next(ctx, c)
 			}
+			return next(ctx, c)
 		}
-		return next
 	}
 }
 

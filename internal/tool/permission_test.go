@@ -139,6 +139,31 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
+func TestPermissionsOfCallsByTheirArguments(t *testing.T) {
+	const nobody = `, and nobody can be asked here`
+	s := setOf(t, load(t, offlineModel+`permissions:
+  disallowed_tools: ["docs(query=*secret*)"]
+  ask: ["orders(query=*all*)"]
+  allowed_tools: [docs, "orders(query=order *)"]
+`))
+	if n := len(s.Definitions()); n != 2 {
+		t.Errorf("%d tools are offered: one that may be called with some arguments is", n)
+	}
+	for _, tt := range []struct{ tool, args, want string }{
+		{"docs_search", `{"query": "opening hours"}`, ""},
+		{"docs_search", `{"query": "the secret/recipe"}`, `docs_search may not be called: permissions.disallowed_tools has "docs(query=*secret*)"`},
+		{"docs_search", ``, ""},
+		{"orders_search", `{"query": "order 7"}`, ""},
+		{"orders_search", `{"query": "orders"}`, `orders_search may not be called: permissions.allowed_tools does not have it with these arguments`},
+		{"orders_search", `{"query": "order all"}`, `orders_search may not be called without a person's consent (permissions.ask has "orders(query=*all*)")` + nobody},
+		{"orders_search", `not JSON`, `orders_search may not be called: permissions.allowed_tools does not have it with these arguments`},
+	} {
+		if got := s.Call(t.Context(), Call{Name: tt.tool, Arguments: json.RawMessage(tt.args)}); got.Err != tt.want {
+			t.Errorf("%s%s: Err = %q, want %q", tt.tool, tt.args, got.Err, tt.want)
+		}
+	}
+}
+
 func TestOfflineKeepsWhatTheFileDenies(t *testing.T) {
 	a := load(t, openAIModel+"openai: {disallowed_tools: [orders]}")
 	a.Offline, a.Model.Provider = true, config.ProviderOffline

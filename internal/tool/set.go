@@ -108,7 +108,7 @@ func newSet(env agent.Env, a *config.Agent) *Set {
 func (s *Set) Definitions() []agent.Definition {
 	var defs []agent.Definition
 	for _, e := range s.now.Load().order {
-		if e.rule.decision != refused {
+		if !e.rule.never() {
 			defs = append(defs, e.def)
 		}
 	}

@@ -1,0 +1,193 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ToolPattern says which calls are meant by an entry of permissions or by a hook:
+// those of the tools that a glob matches, in the syntax of [path.Match], and, where
+// it says so, only those whose arguments have certain values.
+type ToolPattern struct {
+	Tool      string
+	arguments []argumentPattern
+}
+
+// argumentPattern is what the value of an argument must look like.
+type argumentPattern struct {
+	path  string // such as "filter.city"
+	value *regexp.Regexp
+}
+
+// ParseToolPattern reads a pattern: NAME, or NAME(ARGUMENT=GLOB, …). A comma that
+// belongs to a glob stands behind a backslash.
+func ParseToolPattern(text string) (ToolPattern, error) {
+	tool, rest, withArguments := strings.Cut(text, "(")
+	p := ToolPattern{Tool: strings.TrimSpace(tool)}
+	if _, err := path.Match(p.Tool, ""); err != nil {
+		return ToolPattern{}, errors.New("close the [ in it")
+	}
+	if !withArguments {
+		return p, nil
+	}
+	inner, closed := strings.CutSuffix(strings.TrimSpace(rest), ")")
+	if !closed {
+		return ToolPattern{}, errors.New("end it with )")
+	}
+	for _, pair := range splitUnescaped(inner) {
+		argument, glob, ok := strings.Cut(pair, "=")
+		if argument = strings.TrimSpace(argument); !ok || argument == "" {
+			return ToolPattern{}, errors.New("write arguments as NAME(ARGUMENT=GLOB)")
+		}
+		if err := p.require(argument, strings.TrimSpace(glob)); err != nil {
+			return ToolPattern{}, err
+		}
+	}
+	return p, nil
+}
+
+// NewToolPattern returns the pattern of calls of the tools that a glob matches
+// whose arguments match globs, by their names; an empty tool is every one.
+func NewToolPattern(tool string, arguments map[string]string) (ToolPattern, error) {
+	p := ToolPattern{Tool: tool}
+	if tool == "" {
+		p.Tool = "*"
+	}
+	if _, err := path.Match(p.Tool, ""); err != nil {
+		return ToolPattern{}, errors.New("close the [ in it")
+	}
+	for _, name := range sortedKeys(arguments) {
+		if err := p.require(name, arguments[name]); err != nil {
+			return ToolPattern{}, err
+		}
+	}
+	return p, nil
+}
+
+// require adds what the value of an argument must look like.
+func (p *ToolPattern) require(argument, glob string) error {
+	re, err := globText(glob)
+	if err != nil {
+		return fmt.Errorf("%s: %w", argument, err)
+	}
+	p.arguments = append(p.arguments, argumentPattern{argument, re})
+	return nil
+}
+
+// splitUnescaped splits at the commas that stand behind no backslash, and takes
+// the backslashes of the others away.
+func splitUnescaped(s string) []string {
+	var parts []string
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && s[i+1] == ',':
+			i++
+			b.WriteByte(',')
+		case s[i] == ',':
+			parts = append(parts, b.String())
+			b.Reset()
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return append(parts, b.String())
+}
+
+// globText returns the regular expression of a glob over a whole text, in which,
+// unlike in the name of a file, a slash is a character like others: * is any
+// text, ? any character, [a-c] one of several, and a backslash takes the meaning
+// from what follows it.
+func globText(glob string) (*regexp.Regexp, error) {
+	var b strings.Builder
+	b.WriteString(`(?s)^`)
+	runes := []rune(glob)
+	for i := 0; i < len(runes); i++ {
+		switch r := runes[i]; r {
+		case '*':
+			b.WriteString(`.*`)
+		case '?':
+			b.WriteString(`.`)
+		case '[':
+			end := i + 1 + slices.Index(runes[i+1:], ']')
+			if end <= i+1 {
+				return nil, fmt.Errorf("%q is not a pattern: close the [ in it, or write \\[", glob)
+			}
+			set := strings.NewReplacer(`\`, `\\`, `[`, `\[`).Replace(string(runes[i+1 : end]))
+			b.WriteString("[" + set + "]")
+			i = end
+		case '\\':
+			if i++; i == len(runes) {
+				return nil, fmt.Errorf("%q is not a pattern: it ends in a backslash", glob)
+			}
+			b.WriteString(regexp.QuoteMeta(string(runes[i])))
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	b.WriteString(`$`)
+	re, err := regexp.Compile(b.String())
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a pattern", glob)
+	}
+	return re, nil
+}
+
+// MatchesTool reports whether a tool of one of the names is meant.
+func (p ToolPattern) MatchesTool(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		ok, _ := path.Match(p.Tool, name)
+		return ok
+	})
+}
+
+// Conditional reports whether it depends on the arguments which calls are meant.
+func (p ToolPattern) Conditional() bool { return len(p.arguments) > 0 }
+
+// MatchesArguments reports whether a call with those arguments is meant. A value
+// that is no text is compared in its JSON form; an argument that is not there
+// matches nothing.
+func (p ToolPattern) MatchesArguments(args json.RawMessage) bool {
+	if len(p.arguments) == 0 {
+		return true
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var object map[string]any
+	if d.Decode(&object) != nil {
+		return false
+	}
+	return !slices.ContainsFunc(p.arguments, func(a argumentPattern) bool {
+		value, ok := argumentAt(object, a.path)
+		return !ok || !a.value.MatchString(value)
+	})
+}
+
+// argumentAt returns the value at a dotted path as text.
+func argumentAt(object map[string]any, path string) (string, bool) {
+	value, ok := object[path]
+	if !ok {
+		first, rest, dotted := strings.Cut(path, ".")
+		inner, isObject := object[first].(map[string]any)
+		if !dotted || !isObject {
+			return "", false
+		}
+		return argumentAt(inner, rest)
+	}
+	if text, ok := value.(string); ok {
+		return text, true
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return "", false
+	}
+	return strings.TrimSuffix(b.String(), "\n"), true
+}
