@@ -42,9 +42,11 @@ func (w waiting) Call(ctx context.Context, _ json.RawMessage) (agent.ToolResult,
 
 // converse opens an agent, recorded or replayed, holds the conversation, and
 // returns every event and error of it.
-func converse(t *testing.T, env agent.Env, r *cassette.Recorder, p *cassette.Player) string {
+func converse(t *testing.T, runtime string, env agent.Env, r *cassette.Recorder, p *cassette.Player) string {
 	t.Helper()
 	a := load(t, `
+backend: `+runtime+`
+google_adk: {streaming_mode: sse}
 model:
   provider: offline
   name: scripted
@@ -108,36 +110,38 @@ func tell(t *testing.T, s agent.Session, questions ...string) string {
 }
 
 func TestAConversationReplaysToTheByte(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "tape")
-	var recorded string
-	synctest.Test(t, func(t *testing.T) {
-		r, err := cassette.Record(dir, cassette.About{}, nil)
-		if err != nil {
-			t.Fatal(err)
+	eachRuntime(t, func(t *testing.T, r runtime) {
+		dir := filepath.Join(t.TempDir(), "tape")
+		var recorded string
+		synctest.Test(t, func(t *testing.T) {
+			rec, err := cassette.Record(dir, cassette.About{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			recorded = converse(t, r.name, rec.Env(testEnv()), rec, nil)
+			if _, err := rec.Commit(); err != nil {
+				t.Fatal(err)
+			}
+		})
+		for _, want := range []string{"(deadline: true)", "quick is back", "Done, "} {
+			if !strings.Contains(recorded, want) {
+				t.Fatalf("the conversation has no %q:\n%s", want, recorded)
+			}
 		}
-		recorded = converse(t, r.Env(testEnv()), r, nil)
-		if _, err := r.Commit(); err != nil {
-			t.Fatal(err)
+		for range 2 {
+			p, err := cassette.Replay(dir, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			if got := converse(t, r.name, p.Env(testEnv()), nil, p); got != recorded {
+				t.Errorf("got\n%s\nwant\n%s", got, recorded)
+			}
+			if took := time.Since(begin); took > 3*time.Second {
+				t.Errorf("the replay waited: it took %s", took)
+			}
 		}
 	})
-	for _, want := range []string{"(deadline: true)", "quick is back", "Done, "} {
-		if !strings.Contains(recorded, want) {
-			t.Fatalf("the conversation has no %q:\n%s", want, recorded)
-		}
-	}
-	for range 2 {
-		p, err := cassette.Replay(dir, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		begin := time.Now()
-		if got := converse(t, p.Env(testEnv()), nil, p); got != recorded {
-			t.Errorf("got\n%s\nwant\n%s", got, recorded)
-		}
-		if took := time.Since(begin); took > 3*time.Second {
-			t.Errorf("the replay waited: it took %s", took)
-		}
-	}
 }
 
 // choose opens an agent that filters its tools, recorded or replayed, asks it

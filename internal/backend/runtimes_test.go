@@ -343,6 +343,10 @@ func TestSectionsBoundTheTurnsOfTheirRuntime(t *testing.T) {
 		"claude's budget": {
 			"claude", "model: {provider: ollama, name: x}\nclaude: {max_budget_usd: 0.75}\nopenai: {max_turns: 1}\n", 3, agent.StopBudget,
 		},
+		"google_adk": {"google_adk", "model: {provider: google, name: x}\ngoogle_adk: {max_iterations: 3}\nclaude: {max_turns: 1}\n", 3, agent.StopMaxTurns},
+		"google_adk without a word": {
+			"google_adk", "model: {provider: ollama, name: x}\nbackend: google_adk\ngoogle_adk: {streaming_mode: sse}\n", loop.DefaultMaxTurns, agent.StopMaxTurns,
+		},
 		"semantic_kernel has no section": {
 			"semantic_kernel", "model: {provider: openai, name: x}\nbackend: semantic_kernel\nopenai: {max_turns: 3}\n", loop.DefaultMaxTurns, agent.StopMaxTurns,
 		},
