@@ -116,7 +116,10 @@ func (f *failure) text(dir string, r request) string {
 	case "syntax":
 		return fmt.Sprintf("%s:%d:%d: syntax error: %s", within(dir, f.File), f.Line, f.Column, f.Message)
 	case "no_module":
-		return fmt.Sprintf("there is no module %s in %s%s", f.Module, dir, f.install(f.Module, ", nor among the installed packages; if it is a package, "))
+		if strings.Contains(f.Module, ".") { // the package that it would be in is there
+			return fmt.Sprintf("there is no module %s in %s", f.Module, dir)
+		}
+		return fmt.Sprintf("there is no module %s in %s, nor among the installed packages; if it is a package, %s", f.Module, dir, f.install(f.Module))
 	case "no_function":
 		if len(f.Names) == 0 {
 			return fmt.Sprintf("%s has no function %s", source, r.Function)
@@ -143,13 +146,13 @@ func (f *failure) text(dir string, r request) string {
 		text = fmt.Sprintf("%s cannot be imported: %s: %s", source, where, text)
 	}
 	if f.Package != "" {
-		text += f.install(f.Package, "; ")
+		text += "; " + f.install(f.Package)
 	}
 	return text
 }
 
 // install returns the command that installs the package of a module.
-func (f *failure) install(module, before string) string {
+func (f *failure) install(module string) string {
 	top, _, _ := strings.Cut(module, ".")
 	pkg := top
 	switch top { // whose packages have other names
@@ -170,7 +173,7 @@ func (f *failure) install(module, before string) string {
 	case "holodeck":
 		pkg = "holodeck-ai"
 	}
-	return fmt.Sprintf("%sinstall it with: %s -m pip install %s", before, f.python, pkg)
+	return fmt.Sprintf("install it with: %s -m pip install %s", f.python, pkg)
 }
 
 // within returns a file relative to dir when it is in there.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -119,7 +118,7 @@ func (p *Pool) startProcess(env Env) (*process, error) {
 	}
 	if err != nil {
 		w.end()
-		return nil, fmt.Errorf("%s is no Python interpreter of version 3.9 or later that could be used: %s", path, w.lastWords(err))
+		return nil, fmt.Errorf("%s cannot be used as Python 3.9 or later: %s", path, w.lastWords(err))
 	}
 	go w.write()
 	go w.read(answers)
@@ -135,18 +134,17 @@ func (w *process) end() {
 
 // lastWords says how the interpreter ended, from what it wrote last.
 func (w *process) lastWords(err error) string {
-	var why string
+	why := "exit status 0"
 	select {
 	case <-w.child.Done():
-		why = "it ended"
 		if err := w.child.Err(); err != nil {
-			why = "it ended with " + err.Error()
+			why = err.Error()
 		}
 	default:
 		why = err.Error()
 	}
-	if tail := w.child.Tail(); len(tail) > 0 {
-		why += ": " + tail[len(tail)-1]
+	if line := lastLine(w.child.Tail()); line != "" {
+		why += "; the last that was written to stderr is: " + line
 	}
 	return why
 }
@@ -367,5 +365,5 @@ func (w *process) killIfUseless() {
 func (w *process) died() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return fmt.Errorf("the Python interpreter is gone: %s", strings.TrimSpace(w.err.Error()))
+	return fmt.Errorf("the Python interpreter ended during the call (%w); the next call starts another", w.err)
 }

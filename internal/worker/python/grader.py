@@ -92,7 +92,7 @@ def grader_verdict(value):
     if isinstance(value, numbers.Real):
         return {"score": number(value)}
     if type(value).__name__ != "GraderResult" or not hasattr(value, "score"):
-        raise BadResult("it is %s; a grader returns a bool, a number or a GraderResult" % type(value).__qualname__)
+        raise BadResult("it is of type %s; a grader returns a bool, a number or a GraderResult" % type(value).__qualname__)
     verdict = {"score": number(value.score)}
     for key in ("passed", "reason", "details"):
         part = getattr(value, key, None)
@@ -105,5 +105,5 @@ def number(value):
     """A score: whole numbers stay what they are, and True is 1."""
     import numbers
     if not isinstance(value, numbers.Real):
-        raise BadResult("its score is %s, and not a number" % type(value).__qualname__)
+        raise BadResult("its score is of type %s, and not a number" % type(value).__qualname__)
     return int(value) if isinstance(value, int) else float(value)

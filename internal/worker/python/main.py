@@ -80,7 +80,10 @@ def failure(e):
         return {"kind": "exit", "message": str(e.code if e.code is not None else 0)}
     try:
         import traceback
-        traceback.print_exception(type(e), e, e.__traceback__)
+        at = e.__traceback__
+        while at is not None and at.tb_next is not None and at.tb_frame.f_code.co_filename == "holodeck worker":
+            at = at.tb_next
+        traceback.print_exception(type(e), e, at)
     except BaseException:
         pass  # an error that cannot be shown
     told = {"kind": "exception", "message": one_line(e)}
