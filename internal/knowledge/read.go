@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -16,57 +17,67 @@ import (
 type content struct {
 	hash     [sha256.Size]byte
 	passages []store.Passage
-	blank    int // records without text in the searched fields
+	text     string // of a document with structure
+	note     string // what a person should know of the reading, or ""
+	blank    int    // records without text in the searched fields
 }
 
 // read returns the passages of a file. Its errors leave the naming of the file
 // to the caller.
-func (s settings) read(f sourceFile, limits convert.Limits) (content, error) {
+func (s settings) read(ctx context.Context, conv *convert.Converter, f sourceFile, limits convert.Limits) (content, error) {
+	if s.records != nil {
+		return s.records.read(f, limits)
+	}
 	data, err := convert.ReadFile(f.path, limits)
 	if err != nil {
 		return content{}, err
 	}
 	c := content{hash: sha256.Sum256(data)}
-	if s.records != nil {
-		err = s.records.read(&c, f, data)
-	} else {
-		err = s.documents(&c, f, data, limits)
-	}
-	return c, err
-}
-
-// documents cuts a file into passages.
-func (s settings) documents(c *content, f sourceFile, data []byte, limits convert.Limits) error {
-	text, err := convert.Document(convert.Extension(f.path), data, convert.Options{Limits: limits})
+	d, err := conv.Document(ctx, f.extension, data, convert.Options{Limits: limits})
 	if err != nil {
-		return err
+		return content{}, err
 	}
-	for i, p := range chunk.Split(text, s.chunks) {
-		shown := strings.TrimRight(strings.TrimLeft(p.Text, "\n"), " \t\n")
-		if strings.TrimSpace(shown) != "" {
+	c.note = d.Note
+	if s.structure != nil {
+		c.text = d.Text
+		s.sections(&c, f, d.Text, d.Pages)
+		return c, nil
+	}
+	for i, p := range chunk.Split(d.Text, s.chunks) {
+		if shown := shownText(p.Text); strings.TrimSpace(shown) != "" {
 			c.passages = append(c.passages, store.Passage{ID: fmt.Sprintf("%s#%d", f.name, i), Text: shown})
 		}
 	}
-	return nil
+	return c, nil
 }
 
 // read makes a passage of each record of a file.
-func (r *records) read(c *content, f sourceFile, data []byte) error {
-	table, err := convert.Records(convert.Extension(f.path), data, r.options)
+func (r *records) read(f sourceFile, limits convert.Limits) (content, error) {
+	opts := r.options
+	opts.Limits = limits
+	file, err := convert.OpenRecords(f.path, f.extension, opts)
 	if err != nil {
-		return err
+		return content{}, err
 	}
-	if err := r.check(table.Fields); err != nil {
-		return err
-	}
-	places := make(map[string]string, len(table.Records)) // of records, by id
-	for _, record := range table.Records {
+	c := content{hash: file.Hash, note: file.Note}
+	places := map[string]string{} // of records, by id
+	var names fieldNames
+	var wrong error // with the first record that has no id
+	for record, err := range file.All() {
+		if err != nil {
+			return content{}, err
+		}
+		names.add(record)
+		if wrong != nil {
+			continue // only to know the fields that there are
+		}
 		id := record.Field(r.id)
 		if id.Null || strings.TrimSpace(id.Value) == "" {
-			return fmt.Errorf("has no value in id_field '%s' of %s; give every record its own", r.id, record.Where)
+			wrong = fmt.Errorf("has no value in id_field '%s' of %s; give every record its own", r.id, record.Where)
+			continue
 		}
 		if first, ok := places[id.Value]; ok {
-			return fmt.Errorf("has the same %s '%s' in %s and %s; give every record its own", r.id, id.Value, first, record.Where)
+			return content{}, fmt.Errorf("has the same %s '%s' in %s and %s; give every record its own", r.id, id.Value, first, record.Where)
 		}
 		places[id.Value] = record.Where
 		text := r.text(record)
@@ -74,9 +85,31 @@ func (r *records) read(c *content, f sourceFile, data []byte) error {
 			c.blank++
 			continue
 		}
-		c.passages = append(c.passages, store.Passage{ID: id.Value, Text: text, Meta: r.shown(record)})
+		c.passages = append(c.passages, store.Passage{ID: strings.Clone(id.Value), Text: text, Meta: r.shown(record)})
 	}
-	return nil
+	if err := r.check(names.list); err != nil {
+		return content{}, err
+	}
+	return c, wrong
+}
+
+// fieldNames is the names that any record has, in the order of their appearance.
+type fieldNames struct {
+	list []string
+	seen map[string]bool
+}
+
+// add adds the fields of a record.
+func (n *fieldNames) add(r convert.Record) {
+	for _, f := range r.Fields {
+		if !n.seen[f.Name] {
+			if n.seen == nil {
+				n.seen = map[string]bool{}
+			}
+			n.seen[f.Name] = true
+			n.list = append(n.list, f.Name)
+		}
+	}
 }
 
 // text joins the searched fields of a record; nulls are left out.
@@ -96,13 +129,13 @@ func (r *records) shown(record convert.Record) []store.Field {
 	var fields []store.Field
 	if r.show != nil {
 		for _, name := range r.show {
-			fields = append(fields, store.Field{Name: name, Value: record.Field(name).Value})
+			fields = append(fields, store.Field{Name: name, Value: strings.Clone(record.Field(name).Value)})
 		}
 		return fields
 	}
 	for _, f := range record.Fields {
 		if !f.Null && f.Name != r.id && !slices.Contains(r.search, f.Name) {
-			fields = append(fields, store.Field{Name: f.Name, Value: f.Value})
+			fields = append(fields, store.Field{Name: f.Name, Value: strings.Clone(f.Value)})
 		}
 	}
 	return fields

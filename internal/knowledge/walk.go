@@ -19,6 +19,8 @@ type sourceFile struct {
 	path string // to open it
 	name string // as results show it: relative to the agent folder, with slashes
 	info fs.FileInfo
+	// extension says what it is; an address need not end in one.
+	extension string
 }
 
 // walk is the collecting of the files of one source.
@@ -179,7 +181,7 @@ func (w *walk) file(path, real string, info fs.FileInfo) {
 		w.passed[convert.Extension(path)]++
 		return
 	}
-	w.files = append(w.files, sourceFile{path: path, name: w.name(path), info: info})
+	w.files = append(w.files, sourceFile{path: path, name: w.name(path), info: info, extension: convert.Extension(path)})
 }
 
 // name returns the path as results show it.
@@ -209,10 +211,31 @@ func withoutPath(err error) error {
 }
 
 // problemList gathers what is wrong with the files of a source.
-type problemList []error
+type problemList []fileProblem
+
+// fileProblem is what is wrong with a file.
+type fileProblem struct {
+	name string
+	err  error
+}
+
+// Error implements error.
+func (p fileProblem) Error() string { return p.name + ": " + p.err.Error() }
+
+// Unwrap returns the error without the name of the file.
+func (p fileProblem) Unwrap() error { return p.err }
 
 // add records that something is wrong with the file.
-func (l *problemList) add(name string, err error) { *l = append(*l, fmt.Errorf("%s: %w", name, err)) }
+func (l *problemList) add(name string, err error) { *l = append(*l, fileProblem{name, err}) }
+
+// texts returns the problems as texts.
+func (l problemList) texts() []string {
+	out := make([]string, 0, len(l))
+	for _, p := range l {
+		out = append(out, p.Error())
+	}
+	return out
+}
 
 // of returns all problems of the source as one error, or nil. The first ten
 // are spelt out.
@@ -221,9 +244,12 @@ func (l problemList) of(source string) error {
 	if len(l) == 0 {
 		return nil
 	}
-	shown := l
+	var shown []error
+	for _, p := range l[:min(len(l), most)] {
+		shown = append(shown, p)
+	}
 	if n := len(l) - most; n > 0 {
-		shown = append(l[:most:most], fmt.Errorf("and %d more", n))
+		shown = append(shown, fmt.Errorf("and %d more", n))
 	}
 	return fmt.Errorf("source %s cannot be indexed:\n%w", source, errors.Join(shown...))
 }

@@ -40,12 +40,26 @@ func parseCSV(text string, delimiter rune) (table, error) {
 		t, err = readCSV(text, delimiter, true)
 	}
 	if err != nil {
-		if parse, ok := errors.AsType[*csv.ParseError](err); ok {
-			return table{}, fmt.Errorf("is not CSV (line %d, column %d): %w", parse.StartLine, parse.Column, parse.Err)
-		}
-		return table{}, fmt.Errorf("is not CSV: %w", err)
+		return table{}, csvError(err)
 	}
 	return t, nil
+}
+
+// csvError says where a .csv is none.
+func csvError(err error) error {
+	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
+		return fmt.Errorf("is not CSV (line %d, column %d): %w", parse.StartLine, parse.Column, parse.Err)
+	}
+	return fmt.Errorf("is not CSV: %w", err)
+}
+
+// trimmed returns cells without the blanks around them.
+func trimmed(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, cell := range cells {
+		out[i] = strings.TrimSpace(cell)
+	}
+	return out
 }
 
 func readCSV(text string, delimiter rune, lazyQuotes bool) (table, error) {
@@ -64,24 +78,23 @@ func readCSV(text string, delimiter rune, lazyQuotes bool) (table, error) {
 		}
 		line, _ := in.FieldPos(0)
 		if t.header == nil {
-			t.header = make([]string, len(cells))
-			for i, cell := range cells {
-				t.header[i] = strings.TrimSpace(cell)
-			}
+			t.header = trimmed(cells)
 			continue
 		}
 		t.rows = append(t.rows, row{line: line, cells: cells})
 	}
 }
 
+// sniffed is how many bytes of a .csv tell its delimiter.
+const sniffed = 8 << 10
+
 // sniff returns the delimiter of a .csv: the one of comma, semicolon, tab and
 // bar by which the most of the first rows have as many cells as the header,
-// and of several such the one with the most cells. It looks at the first 8 KiB
-// and answers comma when none of them occurs in the header.
+// and of several such the one with the most cells. It looks at the first
+// bytes and answers comma when none of them occurs in the header.
 func sniff(text string) rune {
-	const sample = 8 << 10
-	if len(text) > sample {
-		text = text[:sample]
+	if len(text) >= sniffed {
+		text = text[:sniffed]
 		if end := strings.LastIndexByte(text, '\n'); end > 0 {
 			text = text[:end]
 		}

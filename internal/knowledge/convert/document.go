@@ -1,9 +1,14 @@
 package convert
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/holodeck-go/holodeck/internal/knowledge/convert/ooxml"
+	"github.com/holodeck-go/holodeck/internal/knowledge/convert/pdf"
 )
 
 // Options says how a file is read.
@@ -11,19 +16,72 @@ type Options struct {
 	Limits Limits
 	// Delimiter parts the cells of a .csv; zero means that it is found out.
 	Delimiter rune
+	// Pages are the pages of a .pdf, or the slides of a .pptx, that are read,
+	// counted from 1; nil means all.
+	Pages []int
+	// Sheet is the sheet of an .xlsx that is read, and Range the cells of it,
+	// such as "A1:C9". Empty means all.
+	Sheet, Range string
 }
 
-// Document returns the file's content as text. The extension, in lower case
-// and with its dot, says what data is.
-func Document(extension string, data []byte, opts Options) (string, error) {
-	text, err := Text(data)
+// Document is what a file says.
+type Document struct {
+	// Text is Markdown, or plain text.
+	Text string
+	// Pages are the offsets in Text at which the pages begin, nil for a file
+	// that has none.
+	Pages []int
+	// Note says what a person should know of the reading, as the end of a
+	// sentence that begins with the file's name, or is empty.
+	Note string
+}
+
+// Converter turns files into text. It is safe for concurrent use.
+type Converter struct{ pdf *pdf.Engine }
+
+// New returns a Converter that keeps the compiled form of the reader of PDFs in
+// cacheDir, or nowhere when that is empty.
+func New(cacheDir string) *Converter { return &Converter{pdf: pdf.New(cacheDir)} }
+
+// Close frees the reader of PDFs. It is idempotent; nothing may be in reading.
+func (c *Converter) Close() error { return c.pdf.Close() }
+
+// Document returns what a file says. The extension, in lower case and with its
+// dot, says what data is. The error says what is wrong with the file and leaves
+// its naming to the caller.
+func (c *Converter) Document(ctx context.Context, extension string, data []byte, opts Options) (Document, error) {
+	switch extension {
+	case ".pdf":
+		if len(data) == 0 {
+			return Document{}, errors.New("is empty, and no PDF")
+		}
+		d, err := c.pdf.Read(ctx, data, pdf.Options{Pages: opts.Pages, TextBytes: opts.Limits.TextBytes})
+		return Document{Text: d.Text, Pages: d.Pages}, err
+	case ".docx":
+		text, err := ooxml.Word(data, opts.Limits.TextBytes)
+		return Document{Text: text}, err
+	case ".xlsx":
+		text, err := ooxml.Sheets(data, ooxml.SheetOptions{Sheet: opts.Sheet, Range: opts.Range, TextBytes: opts.Limits.TextBytes})
+		return Document{Text: text}, err
+	case ".pptx":
+		d, err := ooxml.Slides(data, opts.Pages, opts.Limits.TextBytes)
+		return Document{Text: d.Text, Pages: d.Pages}, err
+	case ".html", ".htm":
+		return htmlDocument(data)
+	}
+	return plainDocument(extension, data, opts)
+}
+
+// plainDocument returns what a text file says.
+func plainDocument(extension string, data []byte, opts Options) (Document, error) {
+	text, note, err := Text(data)
 	if err != nil {
-		return "", err
+		return Document{}, err
 	}
 	out := &blocks{limit: opts.Limits.TextBytes}
 	switch extension {
 	case ".md", ".txt":
-		return text, nil
+		return Document{Text: text, Note: note}, nil
 	case ".csv":
 		err = rowBlocks(out, text, opts.Delimiter)
 	case ".json":
@@ -42,12 +100,12 @@ func Document(extension string, data []byte, opts Options) (string, error) {
 			}
 		}
 	default:
-		return "", fmt.Errorf("has the extension %q, which is not one of %s", extension, strings.Join(Extensions(), " "))
+		return Document{}, fmt.Errorf("has the extension %q, which is not one of %s", extension, strings.Join(Extensions(), " "))
 	}
 	if err != nil {
-		return "", err
+		return Document{}, err
 	}
-	return out.String(), nil
+	return Document{Text: out.String(), Note: note}, nil
 }
 
 // rowBlocks writes the rows of a .csv. A header alone names what is not there.

@@ -115,7 +115,7 @@ func parseValueAt(text string) (node, int, error) {
 	if err == nil {
 		var more json.Token
 		if more, err = dec.Token(); err == nil {
-			err = fmt.Errorf("there is more after the end of the value, beginning with %v", more)
+			err = moreError(more)
 		} else if errors.Is(err, io.EOF) {
 			return n, 0, nil
 		}
@@ -125,10 +125,18 @@ func parseValueAt(text string) (node, int, error) {
 		offset = syntax.Offset
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("it ends too early")
+		err = errEndsEarly
 		offset = int64(len(text))
 	}
 	return node{}, int(min(offset, int64(len(text)))), err
+}
+
+// errEndsEarly says that a document is cut off.
+var errEndsEarly = errors.New("it ends too early")
+
+// moreError says that there is something behind a document.
+func moreError(more json.Token) error {
+	return fmt.Errorf("there is more after the end of the value, beginning with %v", more)
 }
 
 // parseValue reads the next value.

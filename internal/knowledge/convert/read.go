@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -14,14 +15,15 @@ import (
 
 // Version names the rules of this package; what is stored by them is built
 // anew when it changes.
-const Version = "convert/2"
+const Version = "convert/3"
 
 // Limits bounds what one source file may take.
 type Limits struct {
-	// FileBytes is the largest file, in bytes.
+	// FileBytes is the largest file that is read as a whole, in bytes. Records are
+	// read one at a time, so that of files of those it bounds each record.
 	FileBytes int64
-	// TextBytes is the longest text a file may become, in bytes: a deeply
-	// nested JSON file can grow.
+	// TextBytes is the longest text a file may become, in bytes: nested JSON and
+	// compressed files can grow.
 	TextBytes int
 }
 
@@ -29,7 +31,9 @@ type Limits struct {
 func DefaultLimits() Limits { return Limits{FileBytes: 64 << 20, TextBytes: 256 << 20} }
 
 // Extensions are the kinds of file that become text, sorted.
-func Extensions() []string { return []string{".csv", ".json", ".jsonl", ".md", ".txt"} }
+func Extensions() []string {
+	return []string{".csv", ".docx", ".htm", ".html", ".json", ".jsonl", ".md", ".pdf", ".pptx", ".txt", ".xlsx"}
+}
 
 // RecordExtensions are the kinds of file that hold records, in the order error
 // messages list them.
@@ -44,22 +48,18 @@ func Readable(path string) bool { return slices.Contains(Extensions(), Extension
 // ReadFile returns the bytes of the regular file at path. Its errors say what
 // is wrong and leave the naming of the file to the caller.
 func ReadFile(path string, limits Limits) ([]byte, error) {
-	info, err := os.Stat(path)
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only: nothing can be lost
+	info, err := f.Stat()
 	if err != nil {
 		return nil, cause(err)
-	}
-	// A pipe or device would block, or never end.
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("is not a regular file")
 	}
 	if info.Size() > limits.FileBytes {
 		return nil, tooLarge(info.Size(), limits.FileBytes)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, cause(err)
-	}
-	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, limits.FileBytes+1))
 	if err != nil {
 		return nil, cause(err)
@@ -68,6 +68,37 @@ func ReadFile(path string, limits Limits) ([]byte, error) {
 		return nil, tooLarge(n, limits.FileBytes)
 	}
 	return data, nil
+}
+
+// Hash returns the hash of the regular file at path, however large it is. Its
+// errors are like those of ReadFile.
+func Hash(path string) (sum [sha256.Size]byte, err error) {
+	f, err := openFile(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close() // read only: nothing can be lost
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return sum, cause(err)
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+// openFile opens a regular file: a pipe or device would block, or never end.
+func openFile(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, cause(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, cause(err)
+	}
+	return f, nil
 }
 
 // cause returns err without the path, which the caller names in its own way.
@@ -83,44 +114,6 @@ func tooLarge(size, limit int64) error {
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20)) }
-
-// Text decodes data as UTF-8 text with \n line ends and without a byte order
-// mark. Anything else is an error.
-func Text(data []byte) (string, error) {
-	for _, mark := range [][]byte{{0xFF, 0xFE}, {0xFE, 0xFF}} {
-		if bytes.HasPrefix(data, mark) {
-			return "", errors.New("is UTF-16; save it as UTF-8")
-		}
-	}
-	data = bytes.TrimPrefix(data, []byte{0xEF, 0xBB, 0xBF})
-	if i := bytes.IndexByte(data, 0); i >= 0 {
-		return "", fmt.Errorf("is binary, not text (a zero byte at offset %d)", i)
-	}
-	if i := firstInvalid(data); i >= 0 {
-		line, column := position(data, i)
-		return "", fmt.Errorf("is not UTF-8 (byte 0x%02X at line %d, column %d); save it as UTF-8", data[i], line, column)
-	}
-	text := string(data)
-	if strings.Contains(text, "\r") {
-		text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	}
-	return text, nil
-}
-
-// firstInvalid returns the offset of the first byte that is not UTF-8, or -1.
-func firstInvalid(data []byte) int {
-	if utf8.Valid(data) {
-		return -1
-	}
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
-	return -1
-}
 
 // position returns the line and column, from 1, of the byte at offset; columns
 // count characters.

@@ -7,13 +7,6 @@ import (
 	"strings"
 )
 
-// Table is the records of a file.
-type Table struct {
-	// Fields are the names that any record has, in order of appearance.
-	Fields  []string
-	Records []Record
-}
-
 // Record is one record of a file.
 type Record struct {
 	// Where says which record it is, such as "record 3" or "line 7".
@@ -55,36 +48,6 @@ type RecordOptions struct {
 	MetaPrefix string
 }
 
-// Records returns the records of a file. The extension says what data is. A
-// file without records is an error.
-func Records(extension string, data []byte, opts RecordOptions) (Table, error) {
-	if err := CheckRecords(extension, opts); err != nil {
-		return Table{}, err
-	}
-	text, err := Text(data)
-	if err != nil {
-		return Table{}, err
-	}
-	var t Table
-	switch extension {
-	case ".csv":
-		t, err = csvRecords(text, opts)
-	case ".json":
-		t.Records, err = jsonRecords(text, opts)
-		t.Fields = fieldNames(t.Records)
-	case ".jsonl":
-		t.Records, err = jsonlRecords(text, opts)
-		t.Fields = fieldNames(t.Records)
-	}
-	if err != nil {
-		return Table{}, err
-	}
-	if len(t.Records) == 0 {
-		return Table{}, ErrNoRecords
-	}
-	return t, nil
-}
-
 // CheckRecords says when files of that extension have no records, or not with
 // these options.
 func CheckRecords(extension string, opts RecordOptions) error {
@@ -95,118 +58,6 @@ func CheckRecords(extension string, opts RecordOptions) error {
 		return errors.New("a .csv has no record_path; remove record_path")
 	}
 	return nil
-}
-
-// fieldNames returns the names that any of the records has.
-func fieldNames(records []Record) []string {
-	seen := map[string]bool{}
-	var names []string
-	for _, r := range records {
-		for _, f := range r.Fields {
-			if !seen[f.Name] {
-				seen[f.Name] = true
-				names = append(names, f.Name)
-			}
-		}
-	}
-	return names
-}
-
-// csvRecords reads a .csv. A row with more cells than columns would lose them,
-// and is an error unless they are blank.
-func csvRecords(text string, opts RecordOptions) (Table, error) {
-	t, err := parseCSV(text, opts.Delimiter)
-	if err != nil {
-		return Table{}, err
-	}
-	out := Table{Fields: make([]string, len(t.header)), Records: make([]Record, len(t.rows))}
-	seen := map[string]bool{}
-	for i := range t.header {
-		name := t.column(i)
-		if seen[name] {
-			return Table{}, fmt.Errorf("has two columns named '%s'; rename one", name)
-		}
-		seen[name] = true
-		out.Fields[i] = opts.RecordPrefix + name
-	}
-	for i, row := range t.rows {
-		for _, extra := range row.cells[min(len(row.cells), len(out.Fields)):] {
-			if strings.TrimSpace(extra) != "" {
-				return Table{}, fmt.Errorf("has %d cells in line %d, but %d columns; put quotes around cells that contain the delimiter",
-					len(row.cells), row.line, len(out.Fields))
-			}
-		}
-		r := Record{Where: fmt.Sprintf("line %d", row.line)}
-		for j, name := range out.Fields[:min(len(row.cells), len(out.Fields))] {
-			r.Fields = append(r.Fields, Field{Name: name, Value: row.cells[j]})
-		}
-		out.Records[i] = r
-	}
-	return out, nil
-}
-
-// jsonRecords reads a .json: a list of records, or a document that has them at
-// Path.
-func jsonRecords(text string, opts RecordOptions) ([]Record, error) {
-	root, err := parseJSON(text)
-	if err != nil {
-		return nil, err
-	}
-	found := []found{{node: root}}
-	if opts.Path != "" {
-		if found, err = walk(root, opts.Path, opts.MetaPrefix); err != nil {
-			return nil, err
-		}
-	} else if root.kind != kindArray {
-		return nil, sayf("Expected JSON array, got %s; set record_path to the key that holds the records%s", root.kind, keyList(root))
-	}
-	var records []Record
-	for _, f := range found {
-		for _, item := range f.elements() {
-			r, err := f.record(item, fmt.Sprintf("record %d", len(records)+1), opts)
-			if err != nil {
-				return nil, err
-			}
-			records = append(records, r)
-		}
-	}
-	return records, nil
-}
-
-// jsonlRecords reads a .jsonl: a record a line, or a document a line that has
-// records at Path.
-func jsonlRecords(text string, opts RecordOptions) ([]Record, error) {
-	var records []Record
-	for _, line := range jsonLines(text) {
-		root, err := line.parse()
-		if err != nil {
-			return nil, err
-		}
-		found := []found{{node: root}}
-		if opts.Path != "" {
-			if found, err = walk(root, opts.Path, opts.MetaPrefix); err != nil {
-				return nil, fmt.Errorf("line %d %w", line.number, err)
-			}
-		}
-		for _, f := range found {
-			items := []node{f.node}
-			if opts.Path != "" {
-				items = f.elements()
-			}
-			for i, item := range items {
-				where := fmt.Sprintf("line %d", line.number)
-				if len(items) > 1 {
-					where += fmt.Sprintf(", record %d", i+1)
-				}
-				r, err := f.record(item, where, opts)
-				if err != nil {
-					return nil, err
-				}
-				records = append(records, r)
-			}
-		}
-	}
-	return records, nil
 }
 
 // found is what stands at the end of a path, and the objects on the way to it,
