@@ -11,6 +11,8 @@ func commands(a *app) []*cobra.Command {
 		newRunCmd(a),
 		newChatCmd(a),
 		newTestCmd(a),
+		newIndexCmd(a),
+		newSearchCmd(a),
 		newRunsCmd(a),
 		newVersionCmd(a),
 	}

@@ -3,38 +3,85 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
+
+	"github.com/holodeck-go/holodeck/internal/knowledge"
 )
 
 // indexProgress tells on stderr how the indexing of search tools goes: on a
-// terminal in one moving line, elsewhere in a line when a tool begins. It is
-// safe for concurrent use.
+// terminal in a moving line of all of them, elsewhere in a line when a tool
+// begins. It is safe for concurrent use.
 type indexProgress struct {
 	w        io.Writer
 	terminal bool
 	quiet    bool
 
 	mu     sync.Mutex
-	moving bool            // the moving line is on the screen
-	begun  map[string]bool // tools that were told of
+	moving bool                 // the moving line is on the screen
+	tools  []knowledge.Progress // that are at it, in the order they began
 }
 
-// report tells that a tool has indexed so many of its files.
-func (p *indexProgress) report(tool string, done, total int) {
+// report tells how far a tool is.
+func (p *indexProgress) report(now knowledge.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	began := p.note(now)
 	switch {
 	case p.quiet:
 	case p.terminal:
-		fmt.Fprintf(p.w, "\r\x1b[Kindexing %s: %d of %s", tool, done, plural(total, "file"))
-		p.moving = true
-	case !p.begun[tool]:
-		if p.begun == nil {
-			p.begun = map[string]bool{}
-		}
-		p.begun[tool] = true
-		fmt.Fprintf(p.w, "indexing %s: %s\n", tool, plural(total, "file"))
+		p.draw()
+	case began && now.ContextsTotal > 0:
+		fmt.Fprintf(p.w, "indexing %s: %s to be written\n", now.Tool, plural(now.ContextsTotal, "context"))
+	case began:
+		fmt.Fprintf(p.w, "indexing %s: %s\n", now.Tool, plural(now.DocumentsTotal, "file"))
 	}
+}
+
+// note keeps how far a tool is, and reports whether it is the first that is
+// heard of it.
+func (p *indexProgress) note(now knowledge.Progress) bool {
+	for i := range p.tools {
+		if p.tools[i].Tool == now.Tool {
+			p.tools[i] = now
+			return false
+		}
+	}
+	p.tools = append(p.tools, now)
+	return true
+}
+
+// draw shows how far the tools are that are not done.
+func (p *indexProgress) draw() {
+	var parts []string
+	for _, t := range p.tools {
+		if t.DocumentsTotal == 0 || t.Documents < t.DocumentsTotal {
+			parts = append(parts, indexLine(t))
+		}
+	}
+	p.clear()
+	if len(parts) > 0 {
+		fmt.Fprint(p.w, "\r\x1b[K\x1b[?7l"+strings.Join(parts, " │ ")+"\x1b[?7h") // cut at the edge, not wrapped
+		p.moving = true
+	}
+}
+
+// indexLine says in a few words how far a tool is.
+func indexLine(t knowledge.Progress) string {
+	const width = 10
+	done, total, what := t.Passages, t.PassagesTotal, plural(t.PassagesTotal, "passage")+" of "+plural(t.DocumentsTotal, "file")
+	if t.PassagesTotal == 0 {
+		done, total, what = t.Contexts, t.ContextsTotal, plural(t.ContextsTotal, "context")
+	}
+	filled := width * done / max(total, 1)
+	line := fmt.Sprintf("indexing %s %s%s %d of %s", t.Tool, strings.Repeat("━", filled), strings.Repeat("╌", width-filled), done, what)
+	if t.Tokens > 0 {
+		line += fmt.Sprintf(", %d tokens", t.Tokens)
+	}
+	if t.CostUSD > 0 {
+		line += fmt.Sprintf(", $%.4f", t.CostUSD)
+	}
+	return line
 }
 
 // say tells something in a line of its own.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/knowledge"
 )
 
 const scriptedAgent = `
@@ -365,19 +366,26 @@ func TestAnAnswerThatCannotBeWrittenIsAnError(t *testing.T) {
 
 func TestIndexProgress(t *testing.T) {
 	report := func(p *indexProgress) {
-		p.report("docs", 1, 3)
-		p.report("docs", 2, 3)
-		p.say("another process is indexing faq; waiting for it")
-		p.report("faq", 1, 1)
+		p.report(knowledge.Progress{Tool: "docs", DocumentsTotal: 3, PassagesTotal: 10})
+		p.report(knowledge.Progress{Tool: "faq", ContextsTotal: 4, Contexts: 1, Tokens: 900, CostUSD: 0.0021})
+		p.report(knowledge.Progress{Tool: "docs", Documents: 1, DocumentsTotal: 3, Passages: 4, PassagesTotal: 10, Tokens: 70})
+		p.say("another process is indexing prices; waiting for it")
+		p.report(knowledge.Progress{Tool: "docs", Documents: 3, DocumentsTotal: 3, Passages: 10, PassagesTotal: 10})
 		p.done()
 	}
+	const clear = "\r\x1b[K"
+	line := func(text string) string { return clear + "\x1b[?7l" + text + "\x1b[?7h" }
 	tests := map[string]struct {
 		terminal, quiet bool
 		want            string
 	}{
-		"plain":    {false, false, "indexing docs: 3 files\nanother process is indexing faq; waiting for it\nindexing faq: 1 file\n"},
-		"terminal": {true, false, "\r\x1b[Kindexing docs: 1 of 3 files\r\x1b[Kindexing docs: 2 of 3 files\r\x1b[Kanother process is indexing faq; waiting for it\n\r\x1b[Kindexing faq: 1 of 1 file\r\x1b[K"},
-		"quiet":    {true, true, ""},
+		"plain": {false, false, "indexing docs: 3 files\nindexing faq: 4 contexts to be written\nanother process is indexing prices; waiting for it\n"},
+		"terminal": {true, false, line("indexing docs ╌╌╌╌╌╌╌╌╌╌ 0 of 10 passages of 3 files") +
+			clear + line("indexing docs ╌╌╌╌╌╌╌╌╌╌ 0 of 10 passages of 3 files │ indexing faq ━━╌╌╌╌╌╌╌╌ 1 of 4 contexts, 900 tokens, $0.0021") +
+			clear + line("indexing docs ━━━━╌╌╌╌╌╌ 4 of 10 passages of 3 files, 70 tokens │ indexing faq ━━╌╌╌╌╌╌╌╌ 1 of 4 contexts, 900 tokens, $0.0021") +
+			clear + "another process is indexing prices; waiting for it\n" +
+			line("indexing faq ━━╌╌╌╌╌╌╌╌ 1 of 4 contexts, 900 tokens, $0.0021") + clear},
+		"quiet": {true, true, ""},
 	}
 	for name, tt := range tests {
 		var out bytes.Buffer

@@ -59,6 +59,23 @@ type VectorstoreTool struct {
 	Database            *Database    `key:"database" doc:"Where the index lives: absent is local, a name is one of config.yaml's vectorstores."`
 	TopK                int          `key:"top_k" default:"5" rule:"min=1,max=100" doc:"Most results of a search."`
 	MinSimilarityScore  *float64     `key:"min_similarity_score" rule:"min=0,max=1" doc:"Results that score less are dropped."`
+
+	SearchLimits
+}
+
+// SearchLimits is what both search tools have of ours.
+type SearchLimits struct {
+	Language    *SearchLanguage `key:"language" ours:"true" doc:"Whose inflections and stop words a search by words knows; absent, light rules for English."`
+	MaxPassages int             `key:"max_passages" ours:"true" default:"250000" rule:"gt=0" doc:"Most passages the index of a search tool may have."`
+}
+
+// SearchLanguage is a language of documents; none has neither inflections nor
+// stop words.
+type SearchLanguage string
+
+// Values implements the enumeration.
+func (SearchLanguage) Values() []string {
+	return []string{"none", "english", "french", "hungarian", "norwegian", "russian", "spanish", "swedish"}
 }
 
 // HierarchicalDocumentTool searches documents by their structure.
@@ -76,6 +93,7 @@ type HierarchicalDocumentTool struct {
 	SemanticWeight         float64          `key:"semantic_weight" default:"0.5" rule:"min=0,max=1" doc:"Weight of meaning in hybrid mode."`
 	KeywordWeight          float64          `key:"keyword_weight" default:"0.3" rule:"min=0,max=1" doc:"Weight of words in hybrid mode."`
 	ExactWeight            float64          `key:"exact_weight" default:"0.2" rule:"min=0,max=1" doc:"Weight of exact matches in hybrid mode."`
+	Fusion                 SearchFusion     `key:"fusion" ours:"true" default:"rrf" doc:"How hybrid mode makes one score: of the ranks in each search, or of its scores."`
 	RRFK                   int              `key:"rrf_k" default:"60" rule:"min=1" doc:"Constant of reciprocal rank fusion."`
 	ContextualEmbeddings   bool             `key:"contextual_embeddings" default:"true" doc:"A model writes a line of context for each chunk before it is embedded."`
 	ContextMaxTokens       int              `key:"context_max_tokens" default:"100" rule:"min=50,max=200" doc:"Longest such line."`
@@ -88,6 +106,8 @@ type HierarchicalDocumentTool struct {
 	RerankerModel          *Model           `key:"reranker_model" doc:"That model. Required with enable_reranking."`
 	Database               *Database        `key:"database" doc:"As for vectorstore."`
 	KeywordIndex           *KeywordIndex    `key:"keyword_index" doc:"Where the keyword index lives."`
+
+	SearchLimits
 }
 
 // ChunkingStrategy is how a hierarchical document is cut.
@@ -110,6 +130,12 @@ type SearchMode string
 // Values implements the enumeration.
 func (SearchMode) Values() []string { return []string{"semantic", "keyword", "exact", "hybrid"} }
 
+// SearchFusion is how the scores of a hybrid search become one.
+type SearchFusion string
+
+// Values implements the enumeration.
+func (SearchFusion) Values() []string { return []string{"rrf", "minmax"} }
+
 // Database says where an index lives. In YAML it is an object, or a string
 // that names one of config.yaml's vectorstores and is resolved at load.
 type Database struct {
@@ -130,6 +156,7 @@ type DatabaseProvider string
 const (
 	DatabaseLocal    DatabaseProvider = "local"
 	DatabaseInMemory DatabaseProvider = "in-memory"
+	DatabasePostgres DatabaseProvider = "postgres"
 )
 
 // Values implements the enumeration.

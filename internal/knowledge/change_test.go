@@ -1,6 +1,7 @@
 package knowledge_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/durable"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
 )
@@ -191,11 +191,11 @@ func TestOtherWaysOfIndexingBeginAnew(t *testing.T) {
 
 func TestFilesThatAreNotReadAreToldWhenTheIndexChanges(t *testing.T) {
 	d := newDesk(t, docsFiles())
-	d.write("docs/a.pdf", "x")
-	d.write("docs/b.PDF", "x")
+	d.write("docs/a.zip", "x")
+	d.write("docs/b.ZIP", "x")
 	d.write("docs/Makefile", "x")
-	d.write("docs/.hidden.pdf", "x")
-	const passed = "indexing kb: files of other kinds than .csv .json .jsonl .md .txt are passed over: 1 without extension, 2 .pdf"
+	d.write("docs/.hidden.zip", "x")
+	const passed = "indexing kb: files of other kinds than .csv .docx .htm .html .json .jsonl .md .pdf .pptx .txt .xlsx are passed over: 1 without extension, 2 .zip"
 	d.open(docs)
 	d.requireTold(passed)
 	d.open(docs)
@@ -203,6 +203,51 @@ func TestFilesThatAreNotReadAreToldWhenTheIndexChanges(t *testing.T) {
 	d.write("docs/new.md", "clock")
 	d.open(docs)
 	d.requireTold(passed)
+}
+
+func TestFilesThatCannotBeReadAreToldAndLeftOut(t *testing.T) {
+	d := newDesk(t, docsFiles())
+	d.write("docs/broken.json", "{")
+	d.write("docs/scan.pdf", "x")
+	const broken = "indexing kb: docs/broken.json: is not JSON (line 1, column 2): it ends too early; the index goes without it"
+	const scan = "indexing kb: docs/scan.pdf: is not a PDF; it has no %PDF- at its beginning; the index goes without it"
+	tool := d.open(docs)
+	d.requireTold(broken, scan)
+	if s := tool.Stats(); len(s.Skipped) != 2 || s.Added != len(docsFiles()) {
+		t.Errorf("stats %+v", s)
+	}
+	before, err := os.ReadFile(d.indexFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.open(docs)
+	d.requireTold(broken, scan)
+	if after, err := os.ReadFile(d.indexFile()); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the index changed, though nothing did: %v", err)
+	}
+	// A file that was read goes from the index when it no longer can be.
+	d.write("docs/broken.json", `{"a": "a copper kettle"}`)
+	if got := sources(t, d.open(docs), "kettle"); got != "docs/broken.json" {
+		t.Errorf("mended: %q", got)
+	}
+	d.requireTold(scan)
+	d.write("docs/broken.json", `{"a": "a copper kettle`)
+	tool = d.open(docs)
+	if got := sources(t, tool, "kettle"); got != "" || tool.Stats().Removed != 1 {
+		t.Errorf("broken again: %q, %+v", got, tool.Stats())
+	}
+}
+
+func TestTextInAnotherEncodingIsTold(t *testing.T) {
+	d := newDesk(t, map[string]string{"docs/a.txt": "na\xefve", "docs/b.txt": "\xff\xfek\x00e\x00t\x00t\x00l\x00e\x00"})
+	tool := d.open(docs)
+	d.requireTold("indexing kb: docs/a.txt is not UTF-8 (byte 0xEF at offset 2) and was read as Windows-1252; save it as UTF-8 if letters are wrong")
+	if got := sources(t, tool, "naïve"); got != "docs/a.txt" {
+		t.Errorf("found %q", got)
+	}
+	if got := sources(t, tool, "kettle"); got != "docs/b.txt" {
+		t.Errorf("found %q", got)
+	}
 }
 
 func TestOverlapOnlyWhereItIsWritten(t *testing.T) {
@@ -273,21 +318,22 @@ func TestProgress(t *testing.T) {
 		files[fmt.Sprintf("docs/%d.txt", i)] = fmt.Sprint("lamp ", i)
 	}
 	d := newDesk(t, files)
-	var told []int
-	d.opts.Progress = func(tool string, done, total int) {
-		if tool != "kb" || total != 300 {
-			t.Errorf("progress %s %d/%d", tool, done, total)
-		}
-		told = append(told, done)
-	}
+	var told []knowledge.Progress
+	d.opts.Progress = func(p knowledge.Progress) { told = append(told, p) }
 	d.open(docs)
-	if len(told) != 300 || told[0] != 1 || told[299] != 300 {
-		t.Errorf("told of %d steps", len(told))
+	last := knowledge.Progress{}
+	for _, p := range told {
+		if p.Tool != "kb" || p.DocumentsTotal != 300 || p.PassagesTotal != 300 || p.Documents < last.Documents || p.Tokens < last.Tokens {
+			t.Errorf("progress %+v after %+v", p, last)
+		}
+		last = p
+	}
+	if last.Documents != 300 || last.Passages != 300 || last.Tokens < 300 {
+		t.Errorf("at the end %+v", last)
 	}
 	told = nil
-	d.open(docs)
-	if told != nil {
-		t.Errorf("told of %v with nothing to do", told)
+	if work := d.open(docs).Stats().Work; told != nil || work.Documents != 0 {
+		t.Errorf("told of %v with nothing to do, and %+v", told, work)
 	}
 }
 
@@ -313,10 +359,12 @@ func TestACancelledRefreshKeepsTheIndex(t *testing.T) {
 func TestAFailedRefreshKeepsTheIndex(t *testing.T) {
 	d := newDesk(t, docsFiles())
 	tool := d.open(docs)
-	d.write("docs/new.txt", "\x00")
-	if err := tool.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), "docs/new.txt: is binary") {
+	d.write("docs/new.txt", "a copper kettle")
+	d.emb.hook = func(context.Context, int) error { return errors.New("the embedder is down") }
+	if err := tool.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), "the embedder is down") {
 		t.Errorf("error %v", err)
 	}
+	d.emb.hook = nil
 	if got := sources(t, tool, "refund for a lamp"); got != "docs/returns.md" {
 		t.Errorf("after it: %q", got)
 	}
@@ -468,29 +516,6 @@ func TestToolNamesAreFoldersOnEverySystem(t *testing.T) {
 		if err := opened.Close(); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-func TestHierarchicalToolsAreSearchedOffline(t *testing.T) {
-	d := newDesk(t, docsFiles())
-	a, tool := d.load("type: hierarchical_document\nsource: docs\ntop_k: 1\nmin_score: 0.5\nchunk_overlap: 20")
-	a.Offline = true
-	opened, err := knowledge.Open(t.Context(), d.env(), a, tool, d.emb, knowledge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer opened.Close()
-	if got := sources(t, opened, "refund for a lamp"); got != "docs/returns.md" {
-		t.Errorf("sources %q", got)
-	}
-	if got := search(t, opened, "lamp and kettle and sofa").Text(); got != agent.NothingFound {
-		t.Errorf("below min_score: %s", got)
-	}
-	if got := opened.Definition().Source; got != "hierarchical_document" {
-		t.Errorf("source %s", got)
-	}
-	if !strings.Contains(d.log.String(), "hierarchical_document is searched as plain documents offline") {
-		t.Errorf("the log does not tell:\n%s", d.log)
 	}
 }
 

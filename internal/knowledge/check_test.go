@@ -12,7 +12,7 @@ import (
 func TestCheck(t *testing.T) {
 	files := docsFiles()
 	files["a.csv"] = "id,text\n1,x\n"
-	files["a.pdf"] = "x"
+	files["a.pdf"], files["a.zip"] = "x", "x"
 	const faq = "type: vectorstore\nsource: a.csv\nvector_field: text\nid_field: id"
 	for _, tt := range []struct {
 		name, keys string
@@ -25,9 +25,31 @@ func TestCheck(t *testing.T) {
 		{"another store", docs + "\ndatabase: {provider: chromadb}", false, []string{"warning unsupported database"}},
 		{"another store offline", docs + "\ndatabase: {provider: chromadb}", true, nil},
 		{"remote", "type: vectorstore\nsource: https://example.com/a.md", false, []string{"warning unsupported source"}},
-		{"another kind of file", "type: vectorstore\nsource: a.pdf", false, []string{"warning unsupported source"}},
-		{"hierarchical", "type: hierarchical_document\nsource: docs", false, []string{"warning unsupported type"}},
-		{"hierarchical offline", "type: hierarchical_document\nsource: docs", true, nil},
+		{"another kind of file", "type: vectorstore\nsource: a.zip", false, []string{"warning unsupported source"}},
+		{"postgres", docs + "\ndatabase: {provider: postgres, connection_string: 'postgres://x/y', db_schema: kb}", false, nil},
+		{"postgres without a connection", docs + "\ndatabase: {provider: postgres}", false, []string{"error missing database"}},
+		{"keys no store knows", docs + "\ndatabase: {provider: postgres, connection_string: 'postgres://x/y', db_schema: 7, colour: red}", false,
+			[]string{"warning no_effect database", "error type database"}},
+		{"an option of a local index", docs + "\ndatabase: {provider: local, path: x}", false, []string{"warning no_effect database"}},
+		{"a connection of a local index", docs + "\ndatabase: {provider: local, connection_string: x}", false, []string{"warning no_effect database"}},
+		{"hierarchical", sections, false, nil},
+		{"hierarchical offline", sections, true, nil},
+		{"hierarchical in another store", sections + "\ndatabase: {provider: qdrant}", false, []string{"warning unsupported database"}},
+		{"reranking", sections + "\nenable_reranking: true\nreranker_model: {provider: offline, name: offline}", false,
+			[]string{"warning unsupported enable_reranking"}},
+		{"another keyword index", sections + "\nkeyword_index: {provider: opensearch, endpoint: 'http://x', index_name: x}", false,
+			[]string{"warning unsupported keyword_index"}},
+		{"the keyword index there is", sections + "\nkeyword_index: {provider: in-memory}", false, nil},
+		{"weights of one leg", sections + "\nsearch_mode: exact\nexact_weight: 0.2\nrrf_k: 9", false,
+			[]string{"warning no_effect exact_weight", "warning no_effect rrf_k"}},
+		{"a constant of another fusion", sections + "\nfusion: minmax\nrrf_k: 9", false, []string{"warning no_effect rrf_k"}},
+		{"contexts by nobody", sections + "\ncontextual_embeddings: true", false, []string{"warning no_effect contextual_embeddings"}},
+		{"contexts", sections + "\ncontext_model: {provider: offline, name: offline}\ncontext_max_tokens: 50", false, nil},
+		{"contexts that are off", sections + "\ncontextual_embeddings: false\ncontext_max_tokens: 50", false,
+			[]string{"warning no_effect context_max_tokens"}},
+		{"a depth of nothing", sections + "\nmax_subsection_depth: 2", false, []string{"error conflict max_subsection_depth"}},
+		{"too great a depth", sections + "\ndocument_domain: technical\nmax_subsection_depth: 9", false, []string{"error conflict max_subsection_depth"}},
+		{"overlap of sections", sections + "\nmax_chunk_tokens: 100\nchunk_overlap: 51", false, []string{"error conflict chunk_overlap"}},
 		{"overlap", docs + "\nchunk_size: 5\nchunk_overlap: 5", false, []string{"error conflict chunk_overlap"}},
 		{"overlap of the default size", docs + "\nchunk_overlap: 512", false, []string{"error conflict chunk_overlap"}},
 		{"chunks of records", faq + "\nchunk_size: 5\nchunk_overlap: 5\nmeta_prefix: x", false,

@@ -59,17 +59,16 @@ func TestBadSourcesAreRefused(t *testing.T) {
 		want  []string
 	}{
 		{"missing", nil, docs, []string{"Source path does not exist: ", "(configured source: docs, base_dir: "}},
-		{"empty folder", map[string]string{"docs/": ""}, docs, []string{"source docs holds no file that this build reads (.csv .json .jsonl .md .txt)"}},
-		{"folder of other kinds", map[string]string{"docs/a.pdf": "x", "docs/b.pdf": "x", "docs/Makefile": "x"}, docs, []string{"; found 1 without extension, 2 .pdf"}},
+		{"empty folder", map[string]string{"docs/": ""}, docs, []string{"source docs holds no file that this build reads (.csv .docx .htm .html .json .jsonl .md .pdf .pptx .txt .xlsx)"}},
+		{"folder of other kinds", map[string]string{"docs/a.zip": "x", "docs/b.zip": "x", "docs/Makefile": "x"}, docs, []string{"; found 1 without extension, 2 .zip"}},
 		{"only hidden files", map[string]string{"docs/.a.md": "x", "docs/.git/b.md": "x"}, docs, []string{"holds no file"}},
 		{"blank files", map[string]string{"docs/a.md": " \n\n", "docs/b.txt": ""}, docs, []string{"source docs holds no text"}},
-		{"another kind of file", map[string]string{"a.pdf": "x"}, "type: vectorstore\nsource: a.pdf", []string{"source: this build reads no .pdf files yet", "it reads .csv .json .jsonl .md .txt"}},
-		{"binary", map[string]string{"docs/a.md": "ok", "docs/b.md": "PK\x03\x04\x00"}, docs, []string{"source docs cannot be indexed:\ndocs/b.md: is binary, not text"}},
-		{"several bad files at once", map[string]string{"docs/a.md": "ok", "docs/b.md": "\xff\xfe", "docs/c.json": "{"}, docs, []string{"docs/b.md: is UTF-16", "docs/c.json: is not JSON"}},
-		{"not UTF-8", map[string]string{"docs/a.txt": "na\xefve"}, docs, []string{"docs/a.txt: is not UTF-8 (byte 0xEF at line 1, column 3)"}},
+		{"another kind of file", map[string]string{"a.zip": "x"}, "type: vectorstore\nsource: a.zip", []string{"source: this build reads no .zip files yet", "it reads .csv .docx .htm .html .json .jsonl .md .pdf .pptx .txt .xlsx"}},
+		{"binary", map[string]string{"docs/b.md": "PK\x03\x04\x00"}, docs, []string{"source docs cannot be indexed:\ndocs/b.md: is binary, not text"}},
+		{"several bad files at once", map[string]string{"docs/b.md": "\x00", "docs/c.json": "{"}, docs, []string{"docs/b.md: is binary", "docs/c.json: is not JSON"}},
 		{"an s3 source", nil, "type: vectorstore\nsource: s3://bucket/docs", []string{"source: this build reads no s3 sources yet", "--offline"}},
-		{"a store this build lacks", docsFiles(), docs + "\ndatabase: {provider: qdrant}", []string{"database: this build has no client for database provider qdrant yet", "local and in-memory work", "--offline"}},
-		{"hierarchical", docsFiles(), "type: hierarchical_document\nsource: docs", []string{"type: this build has no hierarchical_document tool yet", "--offline"}},
+		{"a store this build lacks", docsFiles(), docs + "\ndatabase: {provider: qdrant}", []string{"database: this build has no client for database provider qdrant yet", "local, in-memory and postgres work", "--offline"}},
+		{"a reranker", docsFiles(), sections + "\nenable_reranking: true\nreranker_model: {provider: offline, name: offline}", []string{"enable_reranking", "no reranker yet"}},
 		{"overlap as long as a chunk", docsFiles(), docs + "\nchunk_size: 10\nchunk_overlap: 10", []string{"chunk_overlap: an overlap of 10 tokens leaves no room in chunks of 10"}},
 		{"another width", docsFiles(), docs + "\nembedding_dimensions: 1536", []string{"embedding_dimensions is 1536", "have 384"}},
 		{"records of a folder", docsFiles(), docs + faq, []string{"source: is a folder, and vector_field needs one file of records"}},
@@ -95,7 +94,7 @@ func TestAtMostTenBadFilesAreSpeltOut(t *testing.T) {
 }
 
 func TestALargeFileIsRefused(t *testing.T) {
-	d := newDesk(t, docsFiles())
+	d := newDesk(t, map[string]string{"docs/returns.md": "x"})
 	if err := os.Truncate(d.path("docs/returns.md"), 200<<20); err != nil { // sparse: takes no room
 		t.Fatal(err)
 	}
@@ -105,7 +104,7 @@ func TestALargeFileIsRefused(t *testing.T) {
 func TestTooManyPassagesAreRefused(t *testing.T) {
 	d := newDesk(t, map[string]string{"docs/a.txt": "one\n\ntwo\n\nsix\n"})
 	d.opts.Limits = knowledge.Limits{Passages: 2, File: convert.Limits{FileBytes: 100}}
-	requireRefused(t, d, docs+"\nchunk_size: 2", "makes 3 passages, more than the 2 a tool may have; raise chunk_size")
+	requireRefused(t, d, docs+"\nchunk_size: 2", "makes 3 passages, more than the 2 a tool may have; raise max_passages")
 }
 
 // link makes a symbolic link inside the desk.

@@ -67,8 +67,14 @@ func indexUntilKilled(dir string) error {
 		return fmt.Errorf("%v", problems)
 	}
 	env := agent.SystemEnv(slog.New(slog.DiscardHandler))
+	told := 0
 	tool, err := knowledge.Open(context.Background(), env, a, a.Tools[0], telling{embed.NewHashing(0), os.Stdout}, knowledge.Options{
-		Progress: func(_ string, done, _ int) { fmt.Println("done", done) },
+		Progress: func(p knowledge.Progress) {
+			for ; told < p.Documents; told++ {
+				fmt.Println("done", told+1)
+			}
+			told %= generationFiles
+		},
 	})
 	if err != nil {
 		return err

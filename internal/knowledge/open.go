@@ -6,15 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
-	"github.com/holodeck-go/holodeck/internal/durable"
 	"github.com/holodeck-go/holodeck/internal/embed"
+	"github.com/holodeck-go/holodeck/internal/knowledge/chunk"
 	"github.com/holodeck-go/holodeck/internal/knowledge/convert"
-	"github.com/holodeck-go/holodeck/internal/knowledge/store"
 )
 
 // Options says how a retrieval tool is opened. Its functions may be called from
@@ -27,13 +25,16 @@ type Options struct {
 	Getenv func(string) string
 	// ForceIngest makes the index anew, whatever is there.
 	ForceIngest bool
-	// Progress, if set, is told how many of the files that are to be indexed
-	// are done. It is not called when there is nothing to do.
-	Progress func(tool string, done, total int)
+	// Progress, if set, is told how far the indexing is. It is not called when
+	// there is nothing to do.
+	Progress func(Progress)
 	// Notice, if set, is told in whole sentences what a person should know: that
 	// another process is indexing, that an index is made anew and why, and what of
 	// a source the index leaves out. It is not called when nothing changes.
 	Notice func(message string)
+	// Writer opens the model that writes the contexts of passages; nil where there
+	// is none.
+	Writer func(*config.Model) (Writer, error)
 	// Limits bounds what a source may hold; its zero fields mean the defaults.
 	Limits Limits
 }
@@ -51,9 +52,13 @@ type Limits struct {
 // passages.
 func DefaultLimits() Limits { return Limits{File: convert.DefaultLimits(), Passages: 250_000} }
 
-// orDefault returns l with its zero fields filled in.
-func (l Limits) orDefault() Limits {
+// orDefault returns l with its zero fields filled in; passages is what the tool
+// says of them, or zero.
+func (l Limits) orDefault(passages int) Limits {
 	d := DefaultLimits()
+	if passages != 0 {
+		d.Passages = passages
+	}
 	if l.File.FileBytes == 0 {
 		l.File.FileBytes = d.File.FileBytes
 	}
@@ -69,6 +74,9 @@ func (l Limits) orDefault() Limits {
 // Tool is an open retrieval tool. It is safe for concurrent use.
 type Tool interface {
 	agent.Tool
+
+	// Search returns the best hits of a query, as Call does for a model.
+	Search(ctx context.Context, query string) ([]Hit, error)
 
 	// Refresh brings the index up to date with the source. Searches meanwhile
 	// see the index as it was; when Refresh fails it stays so.
@@ -93,7 +101,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, em
 	return v, nil
 }
 
-func open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, emb embed.Embedder, opts Options) (*Vectorstore, error) {
+func open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, emb embed.Embedder, opts Options) (*searchTool, error) {
 	if !config.IsRetrieval(t) {
 		return nil, fmt.Errorf("a tool of type %s is not a retrieval tool", t.Base().Type)
 	}
@@ -107,21 +115,53 @@ func open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, em
 		return nil, fmt.Errorf("embedding_dimensions is %d, but the vectors of %s have %d; remove the key or make them equal",
 			s.dimensions, emb.Model(), emb.Dimensions())
 	}
-	if s.kind == config.ToolHierarchical {
-		env.Log.Info("hierarchical_document is searched as plain documents offline", "tool", s.name)
+	v := &searchTool{
+		backend: string(a.Runtime), agentDir: a.Dir, env: env, embedder: emb, tokens: &chunk.Tokens{},
+		progress: opts.Progress, notice: opts.Notice, limits: opts.Limits.orDefault(s.passages),
+		pdfCache: func() string { return cacheDir(a, opts, "pdfium") },
 	}
-	kept, err := openStore(a, s, opts)
-	if err != nil {
+	var err error
+	if s.structure != nil {
+		if s.cutter, err = chunk.NewStructurer(*s.structure); err != nil {
+			return nil, err
+		}
+	}
+	if v.writer, err = openWriter(&s, opts); err != nil {
 		return nil, err
 	}
-	v := &Vectorstore{
-		settings: s, backend: string(a.Runtime), agentDir: a.Dir, env: env, embedder: emb, store: kept,
-		progress: opts.Progress, notice: opts.Notice, limits: opts.Limits.orDefault(),
+	v.settings = s
+	if v.store, err = openStore(ctx, a, s, opts); err != nil {
+		return nil, err
 	}
 	if err := v.refresh(ctx, opts.ForceIngest); err != nil {
-		return nil, err
+		return nil, errors.Join(err, v.store.Close())
 	}
 	return v, nil
+}
+
+// openWriter returns the model that writes contexts, or nil where none are
+// written. One that was not asked for and cannot be had is done without, which
+// is told.
+func openWriter(s *settings, opts Options) (Writer, error) {
+	if s.contexts == nil {
+		return nil, nil
+	}
+	var w Writer
+	err := errors.New("no model is at hand")
+	if opts.Writer != nil {
+		w, err = opts.Writer(s.contexts.model)
+	}
+	switch {
+	case err == nil:
+		return w, nil
+	case s.block.Wrote("contextual_embeddings"), s.block.Wrote("context_model"):
+		return nil, fmt.Errorf("open the model that writes the contexts of passages: %w", err)
+	}
+	s.contexts = nil
+	if opts.Notice != nil {
+		opts.Notice(fmt.Sprintf("indexing %s: passages get no contexts: %v; contextual_embeddings: false says that this is meant", s.name, err))
+	}
+	return nil, nil
 }
 
 // refusal returns a problem as an error. What opens an agent prints no
@@ -135,27 +175,6 @@ func refusal(p config.Problem) error {
 		text += "; " + p.Hint
 	}
 	return errors.New(text)
-}
-
-// openStore returns where the tool's index is kept.
-func openStore(a *config.Agent, s settings, opts Options) (store.Store, error) {
-	if s.inMemory {
-		return store.NewMemory(), nil
-	}
-	state := opts.StateDir
-	if state == "" {
-		getenv := opts.Getenv
-		if getenv == nil {
-			getenv = func(string) string { return "" }
-		}
-		var err error
-		if state, err = durable.StateDir(a.Dir, getenv); err != nil {
-			return nil, err
-		}
-	}
-	// Agent files in one folder may have tools of one name.
-	file := strings.TrimSuffix(filepath.Base(a.File), filepath.Ext(a.File))
-	return store.NewLocal(filepath.Join(state, "index", folderName(s.name), folderName(file))), nil
 }
 
 // folderName returns name as a folder that is its own on every system. Some

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/knowledge/convert"
@@ -24,7 +25,7 @@ type loaded struct {
 
 // load returns the state that was committed last. Besides what store.Load
 // says, damaged words are a store.ErrUnusable.
-func (v *Vectorstore) load(ctx context.Context) (loaded, error) {
+func (v *searchTool) load(ctx context.Context) (loaded, error) {
 	state, err := v.store.Load(ctx)
 	if err != nil {
 		return loaded{}, err
@@ -56,6 +57,8 @@ type plan struct {
 	added  int // how many of put are new
 	remove []string
 	touch  []touched
+	// skipped says of the files that could not be read what is wrong with them.
+	skipped problemList
 	// unchanged counts the files whose content is that of the index.
 	unchanged int
 }
@@ -72,7 +75,7 @@ func (p *plan) upToDate() bool { return !p.reset && len(p.put)+len(p.remove) == 
 
 // plan compares the source with the index. With force, everything is to be
 // made anew.
-func (v *Vectorstore) plan(ctx context.Context, force bool) (*plan, error) {
+func (v *searchTool) plan(ctx context.Context, force bool) (*plan, error) {
 	source, err := collect(v.agentDir, v.settings.source, v.settings.path)
 	if err != nil {
 		return nil, err
@@ -94,6 +97,8 @@ func (v *Vectorstore) plan(ctx context.Context, force bool) (*plan, error) {
 			have.Embedder, have.Dimensions, want.Embedder, want.Dimensions)
 	case have.Pipeline != want.Pipeline:
 		p.reset, p.reason = true, "the way sources are read or cut has changed"
+	case have.Context != want.Context:
+		p.reset, p.reason = true, "the way contexts of passages are written has changed"
 	}
 	if p.reset {
 		p.put, p.added = source.files, len(source.files)
@@ -102,18 +107,38 @@ func (v *Vectorstore) plan(ctx context.Context, force bool) (*plan, error) {
 	return p, v.compare(ctx, p)
 }
 
+// skip takes files that could not be read out of the plan: what the index had of
+// them goes.
+func (p *plan) skip(problems problemList) {
+	p.skipped = problems
+	known := make(map[string]bool, len(p.have.Sources))
+	for _, s := range p.have.Sources {
+		known[s.Path] = true
+	}
+	for _, problem := range problems {
+		p.put = slices.DeleteFunc(slices.Clone(p.put), func(f sourceFile) bool { return f.name == problem.name })
+		if p.reset || !known[problem.name] {
+			p.added--
+			continue
+		}
+		p.remove = append(p.remove, problem.name)
+	}
+}
+
 // manifest says how this tool makes its index.
-func (v *Vectorstore) manifest() store.Manifest {
-	return store.Manifest{Embedder: v.embedder.Model(), Dimensions: v.embedder.Dimensions(), Pipeline: v.settings.fingerprint()}
+func (v *searchTool) manifest() store.Manifest {
+	return store.Manifest{
+		Embedder: v.embedder.Model(), Dimensions: v.embedder.Dimensions(),
+		Pipeline: v.settings.fingerprint(), Context: v.settings.contexts.fingerprint(),
+	}
 }
 
 // compare fills in what differs between the source and the index.
-func (v *Vectorstore) compare(ctx context.Context, p *plan) error {
+func (v *searchTool) compare(ctx context.Context, p *plan) error {
 	left := make(map[string]store.File, len(p.have.Sources))
 	for _, s := range p.have.Sources {
 		left[s.Path] = s.File
 	}
-	var problems problemList
 	for _, f := range p.source.files {
 		if ctx.Err() != nil {
 			return fmt.Errorf("compare source %s with its index: %w", v.settings.source, context.Cause(ctx))
@@ -129,12 +154,8 @@ func (v *Vectorstore) compare(ctx context.Context, p *plan) error {
 		case have.Modified != 0 && have.Modified == f.info.ModTime().UnixNano():
 			p.unchanged++
 		default:
-			data, err := convert.ReadFile(f.path, v.limits.File)
-			if err != nil {
-				problems.add(f.name, err)
-				continue
-			}
-			if hash := sha256.Sum256(data); hash == have.Hash {
+			// A file that cannot be read is found to be so when it is read.
+			if hash, err := convert.Hash(f.path); err == nil && hash == have.Hash {
 				p.touch = append(p.touch, touched{f, hash})
 				p.unchanged++
 			} else {
@@ -147,7 +168,7 @@ func (v *Vectorstore) compare(ctx context.Context, p *plan) error {
 			p.remove = append(p.remove, s.Path)
 		}
 	}
-	return problems.of(v.settings.source)
+	return nil
 }
 
 // replaced reports which sources of the index the plan takes away or replaces.

@@ -22,12 +22,21 @@ type settings struct {
 	block       config.Block
 	source      string // as written
 	path        string // what it names
-	inMemory    bool
+	database    *config.Database
 	chunks      chunk.Options
-	records     *records // nil: plain documents
-	topK        int
-	threshold   float64
-	dimensions  int // embedding_dimensions, or zero
+	records     *records                // nil: documents
+	structure   *chunk.StructureOptions // nil: documents without structure
+	cutter      *chunk.Structurer       // once the tool is opened
+	contexts    *contextSettings        // nil: none are written
+	// definitions and references say whether those are shown with a passage.
+	definitions, references bool
+	language                string
+	analyzer                index.Analyzer
+	ranking                 index.Ranking
+	topK                    int
+	threshold               float64
+	dimensions              int // embedding_dimensions, or zero
+	passages                int // most
 }
 
 // records is how the records of a source are read and shown.
@@ -45,23 +54,22 @@ type records struct {
 func newSettings(a *config.Agent, t config.Tool) (settings, []config.Problem) {
 	var s settings
 	var problems []config.Problem
+	var limits config.SearchLimits
 	switch t := t.(type) {
 	case *config.VectorstoreTool:
 		s, problems = vectorstoreSettings(t)
-		problems = append(problems, unsupportedStore(a, t.Block, t.Database)...)
-		s.inMemory = t.Database != nil && t.Database.Provider == config.DatabaseInMemory
+		s.database, limits = t.Database, t.SearchLimits
 	case *config.HierarchicalDocumentTool:
-		s = hierarchicalSettings(t)
-		if !a.Offline {
-			problems = append(problems, t.Problem(config.SeverityWarning, "type", config.CodeUnsupported,
-				"this build has no hierarchical_document tool yet", "use a vectorstore tool, or run with --offline, which searches the documents like one"))
-		}
-		s.inMemory = t.Database != nil && t.Database.Provider == config.DatabaseInMemory
+		s, problems = hierarchicalSettings(a, t)
+		s.database, limits = t.Database, t.SearchLimits
 	default:
 		panic(fmt.Sprintf("knowledge: %T is not a retrieval tool", t))
 	}
 	base := t.Base()
 	s.name, s.description, s.kind, s.block = base.Name, base.Description, base.Type, base.Block
+	s.passages, s.language = limits.MaxPassages, string(deref(limits.Language))
+	s.analyzer, _ = index.NewAnalyzer(s.language) // config knows the languages
+	problems = append(problems, checkDatabase(a, base.Block, s.database)...)
 	return s, append(problems, s.locate()...)
 }
 
@@ -126,31 +134,6 @@ func delimiter(s string) (rune, bool) {
 	return r, size == len(s) && r != utf8.RuneError && r != 0 && !strings.ContainsRune("\"\r\n", r)
 }
 
-func hierarchicalSettings(t *config.HierarchicalDocumentTool) settings {
-	s := settings{source: t.Source, topK: t.TopK, chunks: chunk.Options{Size: t.MaxChunkTokens}}
-	if t.MinScore != nil {
-		s.threshold = *t.MinScore
-	}
-	if t.Wrote("chunk_overlap") {
-		s.chunks.Overlap = min(t.ChunkOverlap, t.MaxChunkTokens/2)
-	}
-	return s
-}
-
-// unsupportedStore says that this build does not have a store.
-func unsupportedStore(a *config.Agent, b config.Block, db *config.Database) []config.Problem {
-	if db == nil || db.Provider == "" || a.Offline { // without a provider loading has complained already
-		return nil
-	}
-	switch db.Provider {
-	case config.DatabaseLocal, config.DatabaseInMemory:
-		return nil
-	}
-	return []config.Problem{b.Problem(config.SeverityWarning, "database", config.CodeUnsupported,
-		fmt.Sprintf("this build has no client for database provider %s yet", db.Provider),
-		"local and in-memory work, and --offline uses the local index")}
-}
-
 // locate finds the source, and says when this build cannot read its kind.
 func (s *settings) locate() []config.Problem {
 	path, ok := config.SourcePath(s.block, s.source)
@@ -192,21 +175,29 @@ func filesOf(ext string) string {
 	return ext + " files"
 }
 
+// passagesVersion changes when passages are made, or counted, in another way.
+const passagesVersion = "passages/2"
+
 // fingerprint names how files become passages and words. Two indexes with the
 // same are comparable.
 func (s settings) fingerprint() string {
 	form := struct {
-		Versions []string
-		Chunks   *chunk.Options `json:",omitempty"`
-		Search   []string       `json:",omitempty"`
-		ID       string         `json:",omitempty"`
-		Show     []string
-		Sep      string
-		Options  convert.RecordOptions
-	}{Versions: []string{convert.Version, chunk.Version, index.Version}}
-	if r := s.records; r != nil {
+		Versions  []string
+		Chunks    *chunk.Options          `json:",omitempty"`
+		Structure *chunk.StructureOptions `json:",omitempty"`
+		Language  string                  `json:",omitempty"`
+		Search    []string                `json:",omitempty"`
+		ID        string                  `json:",omitempty"`
+		Show      []string
+		Sep       string
+		Options   convert.RecordOptions
+	}{Versions: []string{convert.Version, chunk.Version, index.Version, passagesVersion}, Language: s.language}
+	switch r := s.records; {
+	case r != nil:
 		form.Search, form.ID, form.Show, form.Sep, form.Options = r.search, r.id, r.show, r.separator, r.options
-	} else {
+	case s.structure != nil:
+		form.Structure = s.structure
+	default:
 		form.Chunks = &s.chunks
 	}
 	b, err := json.Marshal(form)

@@ -10,7 +10,6 @@ import (
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
-	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/tool/function"
 	"github.com/holodeck-go/holodeck/internal/tool/prompt"
 )
@@ -58,17 +57,6 @@ func (o *opener) function(ctx context.Context, t *config.FunctionTool) (opened, 
 		return opened{}, err
 	}
 	return opened{tools: []agent.Tool{f}}, nil
-}
-
-// search opens a tool that searches documents.
-func (o *opener) search(ctx context.Context, t config.Tool) (opened, error) {
-	s, err := knowledge.Open(ctx, o.env, o.agent, t, o.embedder, knowledge.Options{
-		Getenv: o.opts.Getenv, ForceIngest: o.opts.ForceIngest, Progress: o.opts.Progress, Notice: o.opts.Notice,
-	})
-	if err != nil {
-		return opened{}, err
-	}
-	return opened{tools: []agent.Tool{s}, closer: s}, nil
 }
 
 // prompt opens a tool that asks a model.

@@ -12,6 +12,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/embed"
+	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/tool/mcp"
 	"github.com/holodeck-go/holodeck/internal/worker"
@@ -39,8 +40,8 @@ type Options struct {
 	Degrade bool
 	// Elicit asks a person what a server wants to know; nil refuses.
 	Elicit func(context.Context, mcp.Question) (mcp.Answer, error)
-	// Progress, if set, is told how many files of a tool are indexed.
-	Progress func(tool string, done, total int)
+	// Progress, if set, is told how far the indexing of each search tool is.
+	Progress func(knowledge.Progress)
 	// Notice, if set, is told in whole sentences what a person should know of the
 	// opening: what is waited for, made anew or left out.
 	Notice func(message string)

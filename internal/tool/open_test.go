@@ -18,6 +18,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/knowledge"
 )
 
 func systemEnv() agent.Env { return agent.SystemEnv(slog.New(slog.DiscardHandler)) }
@@ -28,7 +29,7 @@ func TestOpenSearches(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told atomic.Int32
-	s, err := Open(t.Context(), systemEnv(), a, Options{Progress: func(string, int, int) { told.Add(1) }})
+	s, err := Open(t.Context(), systemEnv(), a, Options{Progress: func(knowledge.Progress) { told.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,102 @@
+package knowledge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/holodeck-go/holodeck/internal/knowledge/chunk"
+	"github.com/holodeck-go/holodeck/internal/knowledge/store"
+)
+
+// sections cuts a document along its structure into passages. A heading without
+// text of its own is no passage: it stands above those that follow.
+func (s settings) sections(c *content, f sourceFile, text string, pages []int) {
+	d := s.cutter.Split(text, pages)
+	number := make([]int, len(d.Chunks)) // of the passage at each chunk, or of the next
+	for i, piece := range d.Chunks {
+		number[i] = len(c.passages)
+		shown := shownText(piece.Text)
+		if shown == "" || isHeader(d.Chunks, i) {
+			continue
+		}
+		c.passages = append(c.passages, store.Passage{ID: fmt.Sprintf("%s#%d", f.name, piece.Ordinal), Text: shown, Place: placeOf(piece)})
+	}
+	for _, def := range d.Definitions {
+		if n := number[def.Ordinal]; n < len(c.passages) {
+			p := c.passages[n].Place
+			p.Definitions = append(p.Definitions, store.Definition{Term: def.Term, Text: def.Text})
+		}
+	}
+	for _, p := range c.passages {
+		for i, ref := range p.Place.References {
+			if ref.Target >= 0 {
+				p.Place.References[i].Target = min(number[ref.Target], len(c.passages)-1)
+			}
+		}
+	}
+}
+
+// shownText returns a piece of a document without the blank lines around it.
+func shownText(text string) string {
+	return strings.TrimRight(strings.TrimLeft(text, "\n"), " \t\n")
+}
+
+// isHeader reports whether a chunk is nothing but a heading that the next one
+// has above it.
+func isHeader(chunks []chunk.Chunk, i int) bool {
+	return chunks[i].Kind == chunk.KindHeader && i+1 < len(chunks) &&
+		(chunks[i+1].SectionID == chunks[i].SectionID || slices.Contains(chunks[i+1].ParentChain, chunks[i].Title))
+}
+
+// placeOf returns where a chunk stands. Targets of references are chunks yet.
+func placeOf(c chunk.Chunk) *store.Place {
+	p := &store.Place{
+		Kind: string(c.Kind), Title: c.Title, Number: c.Number, Chain: c.ParentChain,
+		SectionID: c.SectionID, SubsectionIDs: c.SubsectionIDs, Page: c.Page, LastPage: c.LastPage,
+	}
+	for _, ref := range c.References {
+		p.References = append(p.References, store.Reference{Text: ref.Text, Target: ref.Target})
+	}
+	return p
+}
+
+// searched returns the text that a passage is found by: its own, with where it
+// stands.
+func searched(p store.Passage) string {
+	lines := make([]string, 0, 4)
+	if p.Context != "" {
+		lines = append(lines, p.Context)
+	}
+	if place := p.Place; place != nil {
+		if titles := titlesOf(place); len(titles) > 0 {
+			lines = append(lines, strings.Join(titles, " > "))
+		}
+		if place.Number != "" {
+			lines = append(lines, "Section "+place.Number)
+		}
+	}
+	return strings.Join(append(lines, p.Text), "\n\n")
+}
+
+// titlesOf returns the titles of the sections that a passage is in, its own
+// last, and only when there is one.
+func titlesOf(p *store.Place) []string {
+	if p.Title == "" {
+		return p.Chain
+	}
+	return append(slices.Clone(p.Chain), p.Title)
+}
+
+// headingsOf returns the headings that a passage's sections are recognised by:
+// those above it, and its own, which may be "".
+func headingsOf(p store.Passage) []string {
+	if p.Place == nil {
+		return nil
+	}
+	own := p.Place.Title
+	if p.Place.Number != "" && !strings.Contains(own, p.Place.Number) {
+		own = "§ " + p.Place.Number + " " + own
+	}
+	return append(slices.Clone(p.Place.Chain), own)
+}
