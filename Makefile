@@ -29,7 +29,7 @@ test-race: ## the same under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: test-peers
-test-peers: peer-kill peer-sdks peer-ollama peer-bm25 peer-postgres peer-textmetrics peer-html ## against independent implementations from pinned packages
+test-peers: peer-kill peer-sdks peer-ollama peer-bm25 peer-postgres peer-textmetrics peer-html peer-tmux ## against independent implementations from pinned packages
 
 .PHONY: peer-sdks
 peer-sdks: ## the fake model server, understood by the providers' own modules
@@ -55,6 +55,10 @@ peer-kill: build ## a thousand runs, each killed at a random moment, lose no res
 .PHONY: peer-textmetrics
 peer-textmetrics:
 	./bench/peers/textmetrics.sh '$(HOLODECK_CACHE)'
+
+.PHONY: peer-tmux
+peer-tmux: ## a conversation in a real terminal, of tmux; pictures in the cache folder
+	./bench/peers/tmux.sh '$(HOLODECK_CACHE)'
 
 .PHONY: peer-html
 peer-html: ## the HTML report, used in headless Chromium; screenshots in the cache folder

@@ -56,6 +56,9 @@ func (t *turnScreen) event(e agent.Event) {
 		}
 	case agent.TextDelta:
 		if main && e.Text != "" { // a sub-agent's words are its caller's, not the answer
+			if !t.inText {
+				t.screen.Busy("answering")
+			}
 			t.inText, t.answered = true, true
 			t.screen.Text(e.Text)
 		}
@@ -63,6 +66,7 @@ func (t *turnScreen) event(e agent.Event) {
 		if main && e.Purpose == "" && t.inText {
 			t.inText = false
 			t.screen.Break()
+			t.screen.Busy("")
 		}
 	case agent.ToolCallStarted:
 		t.running = append(t.running, e)

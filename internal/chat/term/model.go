@@ -17,7 +17,7 @@ import (
 
 // What the Screen tells its model.
 type (
-	readMsg  struct{}               // a message is awaited
+	heardMsg struct{}               // the message was read
 	beginMsg struct{ at time.Time } // a turn begins
 	busyMsg  string                 // what is under way
 	endMsg   struct{}               // the turn has ended
@@ -46,7 +46,8 @@ type model struct {
 	complete func(string) []string
 
 	width, height int
-	reading       bool // a message is awaited
+	sized         bool // the terminal has told its size
+	sent          bool // a message was sent that is not read yet
 	turn          bool // an answer is under way
 	stopping      bool // it was interrupted
 	leaving       bool // a second interrupt leaves
@@ -85,8 +86,12 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.resize(msg.Width, msg.Height)
-	case readMsg:
-		m.reading = true
+		if !m.sized {
+			m.sized = true
+			close(m.screen.sized)
+		}
+	case heardMsg:
+		m.sent = false
 	case beginMsg:
 		m.turn, m.stopping, m.busy, m.since, m.now = true, false, "", msg.at, msg.at
 		return m, m.tick()
@@ -214,16 +219,18 @@ func (m *model) enter() {
 		m.input.MoveToEnd()
 	case strings.TrimSpace(text) == "":
 		m.input.Reset()
-	case m.turn || !m.reading:
+	case m.turn:
 		m.hint = "the answer is under way; Ctrl-C stops it"
+	case m.sent:
+		m.hint = "one moment: the message before is still to be read"
 	default:
 		whole := m.pastes.unfold(text)
 		if len(whole) > screen.MaxMessage {
 			m.hint = fmt.Sprintf("the message has %d MB, and %d are taken; put it into a file and say @FILE", len(whole)>>20, screen.MaxMessage>>20)
 			return
 		}
-		m.reading = false
-		m.screen.said <- message{text: whole, shown: text} // which has room for the one that Read waits for
+		m.sent = true
+		m.screen.said <- message{text: whole, shown: text} // which has room for one
 		m.history.add(text)
 		m.input.Reset()
 		m.pastes = pastes{}

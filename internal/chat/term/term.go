@@ -43,6 +43,7 @@ type Screen struct {
 	quiet   bool
 	said    chan message
 	left    chan error    // io.EOF or screen.ErrLeave
+	sized   chan struct{} // the size of the terminal is known
 	done    chan struct{} // the program has ended
 	err     error         // that it ended in
 	asking  sync.Mutex    // one question at a time
@@ -69,11 +70,11 @@ const (
 	program
 )
 
-// Open puts a Screen on a terminal.
+// Open puts a Screen on a terminal, and returns when it knows its size.
 func Open(o Options) *Screen {
 	s := &Screen{
 		render: markdown.New(o.Color), quiet: o.Quiet,
-		said: make(chan message, 1), left: make(chan error, 1), done: make(chan struct{}),
+		said: make(chan message, 1), left: make(chan error, 1), sized: make(chan struct{}), done: make(chan struct{}),
 		width: max(o.Width, 1), height: max(o.Height, 1),
 	}
 	options := []tea.ProgramOption{
@@ -87,6 +88,10 @@ func Open(o Options) *Screen {
 		defer close(s.done)
 		_, s.err = s.program.Run()
 	}()
+	select {
+	case <-s.sized:
+	case <-s.done:
+	}
 	return s
 }
 
@@ -99,10 +104,10 @@ func (s *Screen) Close() error {
 
 // Read implements screen.Screen.
 func (s *Screen) Read(ctx context.Context) (string, error) {
-	s.program.Send(readMsg{})
 	select {
 	case m := <-s.said:
-		s.print(words, s.render.Text("> "+m.shown, s.columns(), 2, markdown.Strong))
+		s.program.Send(heardMsg{})
+		s.print(words, s.render.Text("> "+strings.ReplaceAll(m.shown, "\n", "\n  "), s.columns(), 2, markdown.Strong))
 		return m.text, nil
 	case err := <-s.left:
 		return "", err
