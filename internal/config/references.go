@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -90,6 +91,22 @@ func SourcePath(b Block, source string) (string, bool) {
 	return "", false
 }
 
+// SplitPattern parts a path that holds *, ? or [ and names nothing as it stands
+// into the folder that is there for sure and the pattern of what is below it,
+// with slashes. The pattern is empty for any other path.
+func SplitPattern(path string) (folder, pattern string) {
+	if _, err := os.Lstat(path); err == nil || !strings.ContainsAny(path, "*?[") {
+		return path, ""
+	}
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	first := slices.IndexFunc(parts, func(p string) bool { return strings.ContainsAny(p, "*?[") })
+	folder = filepath.FromSlash(strings.Join(parts[:first], "/"))
+	if folder == "" && first > 0 {
+		folder = string(filepath.Separator)
+	}
+	return folder, strings.Join(parts[first:], "/")
+}
+
 // source reports the source of a retrieval tool when there is nothing to read.
 func (c *checker) source(b Block, source string) {
 	if !b.known("source") || strings.TrimSpace(source) == "" {
@@ -108,6 +125,7 @@ func (c *checker) source(b Block, source string) {
 		c.fail(b, "source", CodeValue, "is not a file URL", "write a path instead")
 		return
 	}
+	path, _ = SplitPattern(path)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -38,6 +38,8 @@ type Options struct {
 	Dir string
 	// Limit is the largest file, in bytes.
 	Limit int64
+	// Timeout bounds all tries together; zero is no bound.
+	Timeout time.Duration
 	// Authorization, if set, is sent as that header.
 	Authorization string
 	// Once uses a file that was fetched before without asking the server.
@@ -84,7 +86,7 @@ func Get(ctx context.Context, address string, opts Options) (File, error) {
 	if ok && opts.Once {
 		return g.file(have), nil
 	}
-	f, err := g.retry(ctx, have)
+	f, err := g.inTime(ctx, have)
 	if err == nil {
 		return f, nil
 	}
@@ -157,6 +159,20 @@ func (g *getter) load() (kept, bool) {
 // file returns a file that is kept.
 func (g *getter) file(k kept) File {
 	return File{Path: filepath.Join(g.opts.Dir, k.Body), Name: k.Name, ContentType: k.ContentType}
+}
+
+// inTime asks the server within the timeout.
+func (g *getter) inTime(ctx context.Context, have kept) (File, error) {
+	if g.opts.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, g.opts.Timeout, fmt.Errorf("it took longer than %s", g.opts.Timeout))
+		defer cancel()
+	}
+	f, err := g.retry(ctx, have)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return f, err
 }
 
 // retry asks the server until it gives an answer that counts.

@@ -152,6 +152,33 @@ func TestAServerThatIsGoneLeavesTheCopy(t *testing.T) {
 	}
 }
 
+func TestATimeout(t *testing.T) {
+	hang := make(chan struct{})
+	slow := false
+	s := server(t, func(w http.ResponseWriter, r *http.Request) {
+		if slow {
+			select {
+			case <-hang:
+			case <-r.Context().Done():
+			}
+		}
+		fmt.Fprint(w, "copy")
+	})
+	defer close(hang)
+	opts := options(t)
+	if _, err := fetch.Get(t.Context(), s.URL+"/kept", opts); err != nil {
+		t.Fatal(err)
+	}
+	slow = true
+	opts.Timeout = 30 * time.Millisecond
+	if f, err := fetch.Get(t.Context(), s.URL+"/kept", opts); err != nil || !strings.Contains(f.Stale, "it took longer than 30ms") {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if _, err := fetch.Get(t.Context(), s.URL+"/new", opts); err == nil || !strings.Contains(err.Error(), "it took longer than 30ms") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestWhatIsRefused(t *testing.T) {
 	s := server(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +28,8 @@ type sourceFile struct {
 type walk struct {
 	agentDir string   // absolute
 	roots    []string // resolved folders that links must stay in
+	root     string   // the folder that is walked
+	pattern  []string // that files below root must match, part by part; nil is any
 	files    []sourceFile
 	passed   map[string]int  // extensions of files that cannot be read, and how many
 	links    []string        // symbolic links that were not followed yet
@@ -34,8 +37,9 @@ type walk struct {
 	problems problemList
 }
 
-// collect returns the files of the source at path, sorted by name.
-func collect(agentDir, source, path string) (*walk, error) {
+// collect returns the files of the source at path, sorted by name. A pattern, if
+// it is not empty, is what the files below path must match.
+func collect(agentDir, source, path, pattern string) (*walk, error) {
 	agentDir, err := filepath.Abs(agentDir)
 	if err != nil {
 		return nil, fmt.Errorf("find the agent folder: %w", err)
@@ -44,7 +48,10 @@ func collect(agentDir, source, path string) (*walk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find source %s: %w", source, err)
 	}
-	w := &walk{agentDir: agentDir, passed: map[string]int{}, seen: map[string]bool{}}
+	w := &walk{agentDir: agentDir, root: path, passed: map[string]int{}, seen: map[string]bool{}}
+	if pattern != "" {
+		w.pattern = strings.Split(pattern, "/")
+	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -173,7 +180,7 @@ func (w *walk) target(path string) {
 
 // file takes a file, or counts it where it cannot be read.
 func (w *walk) file(path, real string, info fs.FileInfo) {
-	if w.seen[real] {
+	if w.seen[real] || !w.matches(path) {
 		return
 	}
 	w.seen[real] = true
@@ -182,6 +189,36 @@ func (w *walk) file(path, real string, info fs.FileInfo) {
 		return
 	}
 	w.files = append(w.files, sourceFile{path: path, name: w.name(path), info: info, extension: convert.Extension(path)})
+}
+
+// matches reports whether a file is one that the pattern asks for.
+func (w *walk) matches(file string) bool {
+	if w.pattern == nil {
+		return true
+	}
+	rel, err := filepath.Rel(w.root, file)
+	return err == nil && matchParts(w.pattern, strings.Split(filepath.ToSlash(rel), "/"))
+}
+
+// matchParts reports whether the parts of a path match those of a pattern, of
+// which ** is any number of folders.
+func matchParts(pattern, parts []string) bool {
+	if len(pattern) == 0 {
+		return len(parts) == 0
+	}
+	if pattern[0] == "**" {
+		for skip := range len(parts) + 1 {
+			if matchParts(pattern[1:], parts[skip:]) {
+				return true
+			}
+		}
+		return false
+	}
+	if len(parts) == 0 {
+		return false
+	}
+	ok, err := path.Match(pattern[0], parts[0])
+	return err == nil && ok && matchParts(pattern[1:], parts[1:])
 }
 
 // name returns the path as results show it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,42 @@ func RecordExtensions() []string { return []string{".csv", ".json", ".jsonl"} }
 
 // Extension returns the extension of path in lower case.
 func Extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
+
+// ExtensionOf returns the extension that says what a fetched file is: that of
+// its name, or what its media type stands for. It is empty for a kind that
+// cannot be read.
+func ExtensionOf(name, contentType string) string {
+	if Readable(name) {
+		return Extension(name)
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return ""
+	}
+	switch media {
+	case "text/html", "application/xhtml+xml":
+		return ".html"
+	case "text/plain":
+		return ".txt"
+	case "text/markdown":
+		return ".md"
+	case "text/csv":
+		return ".csv"
+	case "application/json":
+		return ".json"
+	case "application/jsonl", "application/x-ndjson", "application/x-jsonlines":
+		return ".jsonl"
+	case "application/pdf":
+		return ".pdf"
+	case "application/vnd.openxmlformats-officedocument.wordprocessingml.document":
+		return ".docx"
+	case "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":
+		return ".xlsx"
+	case "application/vnd.openxmlformats-officedocument.presentationml.presentation":
+		return ".pptx"
+	}
+	return ""
+}
 
 // Readable reports whether files named like path become text.
 func Readable(path string) bool { return slices.Contains(Extensions(), Extension(path)) }
