@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
@@ -35,6 +36,8 @@ type Options struct {
 	// Writer opens the model that writes the contexts of passages; nil where there
 	// is none.
 	Writer func(*config.Model) (Writer, error)
+	// HTTP fetches sources at addresses; nil is http.DefaultClient.
+	HTTP *http.Client
 	// Limits bounds what a source may hold; its zero fields mean the defaults.
 	Limits Limits
 }
@@ -127,6 +130,9 @@ func open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, em
 		}
 	}
 	if v.writer, err = openWriter(&s, opts); err != nil {
+		return nil, err
+	}
+	if v.remote, err = newRemote(a, s, opts, v.limits); err != nil {
 		return nil, err
 	}
 	v.settings = s

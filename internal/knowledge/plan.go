@@ -76,7 +76,7 @@ func (p *plan) upToDate() bool { return !p.reset && len(p.put)+len(p.remove) == 
 // plan compares the source with the index. With force, everything is to be
 // made anew.
 func (v *searchTool) plan(ctx context.Context, force bool) (*plan, error) {
-	source, err := collect(v.agentDir, v.settings.source, v.settings.path)
+	source, err := v.collect(ctx)
 	if err != nil {
 		return nil, err
 	}

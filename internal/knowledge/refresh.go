@@ -24,6 +24,7 @@ func (v *searchTool) refresh(ctx context.Context, force bool) error {
 	if v.closed {
 		return v.notReady()
 	}
+	v.fetched = nil
 	v.begin()
 	p, err := v.plan(ctx, force)
 	if err != nil {

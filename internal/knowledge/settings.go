@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	slashpath "path"
 	"strings"
 	"unicode/utf8"
 
@@ -21,7 +22,9 @@ type settings struct {
 	kind        config.ToolType
 	block       config.Block
 	source      string // as written
-	path        string // what it names
+	path        string // what it names, unless it is an address
+	pattern     string // of the files below path, or ""
+	address     string // of a file that is fetched, or ""
 	database    *config.Database
 	chunks      chunk.Options
 	records     *records                // nil: documents
@@ -136,13 +139,24 @@ func delimiter(s string) (rune, bool) {
 
 // locate finds the source, and says when this build cannot read its kind.
 func (s *settings) locate() []config.Problem {
-	path, ok := config.SourcePath(s.block, s.source)
-	if !ok {
+	switch scheme := config.SourceScheme(s.source); scheme {
+	case "http", "https":
+		s.address = s.source
+		return nil
+	case "", "file":
+	default:
 		return []config.Problem{s.block.Problem(config.SeverityWarning, "source", config.CodeUnsupported,
-			fmt.Sprintf("this build reads no %s sources yet", config.SourceScheme(s.source)),
+			fmt.Sprintf("this build reads no %s sources yet", scheme),
 			"copy the files beside the agent file and name that folder, or run with --offline to leave the tool out")}
 	}
-	s.path = path
+	path, ok := config.SourcePath(s.block, s.source)
+	if !ok {
+		return nil // config says what is wrong
+	}
+	s.path, s.pattern = config.SplitPattern(path)
+	if s.pattern != "" {
+		return s.checkPattern()
+	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -163,6 +177,21 @@ func (s *settings) locate() []config.Problem {
 	if !convert.Readable(path) {
 		return []config.Problem{s.block.Problem(config.SeverityWarning, "source", config.CodeUnsupported,
 			fmt.Sprintf("this build reads no %s yet", filesOf(ext)), "it reads "+strings.Join(convert.Extensions(), " "))}
+	}
+	return nil
+}
+
+// checkPattern says what is wrong with the pattern of the source.
+func (s *settings) checkPattern() []config.Problem {
+	for _, part := range strings.Split(s.pattern, "/") {
+		if _, err := slashpath.Match(part, ""); err != nil {
+			return []config.Problem{s.block.Problem(config.SeverityError, "source", config.CodeValue,
+				fmt.Sprintf("%q is not a pattern of file names", s.source), "such as docs/**/*.md")}
+		}
+	}
+	if s.records != nil {
+		return []config.Problem{s.block.Problem(config.SeverityError, "source", config.CodeConflict,
+			"is a pattern, and vector_field needs one file of records", "name a .csv, .json or .jsonl file, or remove vector_field")}
 	}
 	return nil
 }

@@ -31,11 +31,13 @@ type searchTool struct {
 	notice   func(message string)
 	limits   Limits
 	pdfCache func() string // where the reader of PDFs keeps its compiled form
+	remote   *remote       // a source that is fetched, or nil
 
 	current atomic.Pointer[snapshot] // what searches see; nil when closed
 
 	refreshing sync.Mutex // held while the index is brought up to date
 	closed     bool       // guarded by refreshing
+	fetched    *walk      // guarded by refreshing; what was fetched for it
 
 	mu   sync.Mutex
 	done Progress // of the indexing under way

@@ -42,7 +42,7 @@ func OpenSearch(ctx context.Context, env agent.Env, a *config.Agent, opts Option
 // search opens a tool that searches documents.
 func (o *opener) search(ctx context.Context, t config.Tool) (opened, error) {
 	options := knowledge.Options{
-		Getenv: o.opts.Getenv, ForceIngest: o.opts.ForceIngest, Progress: o.opts.Progress, Notice: o.opts.Notice,
+		Getenv: o.opts.Getenv, HTTP: o.opts.HTTP, ForceIngest: o.opts.ForceIngest, Progress: o.opts.Progress, Notice: o.opts.Notice,
 	}
 	if models := o.opts.Models; models != nil {
 		options.Writer = func(c *config.Model) (knowledge.Writer, error) { return newWriter(models, c) }
