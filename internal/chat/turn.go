@@ -165,10 +165,10 @@ func (c *Chat) summary(e Exchange) string {
 	return strings.Join(parts, " · ")
 }
 
-// dollars returns an amount with four decimals, and more where it is smaller.
+// dollars returns an amount with four decimals, and up to eight where there is
+// more to say: a small call costs far less than a cent.
 func dollars(usd float64) string {
-	if usd > 0 && usd < 0.0001 {
-		return fmt.Sprintf("$%.2g", usd)
-	}
-	return fmt.Sprintf("$%.4f", usd)
+	s := fmt.Sprintf("$%.8f", usd)
+	least := len(s) - 4
+	return s[:least] + strings.TrimRight(s[least:], "0")
 }
