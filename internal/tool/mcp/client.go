@@ -280,8 +280,9 @@ func (c *Client) watch(s *session) {
 // changed is told by the server that its tools or prompts changed.
 func (c *Client) changed() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.stale = true
+	c.mu.Unlock()
+	c.log.Debug("the tools of the server changed")
 }
 
 // tell tells a person of something, once.

@@ -38,11 +38,15 @@ type server struct {
 
 // safeText is what was written, from several goroutines.
 type safeText struct {
-	mu sync.Mutex
-	b  strings.Builder
+	onWrite func(string) // set before anything is written
+	mu      sync.Mutex
+	b       strings.Builder
 }
 
 func (s *safeText) Write(p []byte) (int, error) {
+	if s.onWrite != nil {
+		s.onWrite(string(p))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.Write(p)

@@ -32,12 +32,12 @@ func (c *Client) list(ctx context.Context, s *session) error {
 	if err == nil {
 		found, err = c.offered(found)
 	}
-	if err != nil {
-		c.changed()
-		return err
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err != nil {
+		c.stale = true
+		return err
+	}
 	c.replace(found)
 	return nil
 }

@@ -151,19 +151,21 @@ func (s *session) explain(caller context.Context, what string, limit time.Durati
 		s.addStderr(&fault)
 		fault.What, fault.Err, fault.Next = "does not keep to the protocol", garbage, garbage.next
 		return &ProtocolError{Fault: fault}
-	case errors.As(err, &refusal):
-		fault.What, fault.Err = "refused: "+refusal.Message, nil
-		return &ProtocolError{Fault: fault, Code: refusal.Code}
 	case errors.As(err, &status):
 		fault.Err, fault.Next = status, status.next()
 		return &ConnectionError{fault}
 	case errors.Is(err, context.DeadlineExceeded):
 		return s.timeout(fault, limit)
+	case errors.As(err, &network):
+		return s.broken(fault)
+	case errors.As(err, &refusal) && refusal.Code != rejected:
+		fault.What, fault.Err = "refused: "+refusal.Message, nil
+		return &ProtocolError{Fault: fault, Code: refusal.Code}
 	case strings.Contains(err.Error(), "unsupported protocol version"): // the SDK has no name for it
 		fault.What, fault.Next = "answered with a version of the protocol that is not known here", "use a server of the versions 2024-11-05 to 2026-07-28"
 		return &ProtocolError{Fault: fault}
 	case errors.Is(err, io.EOF), errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, sdk.ErrSessionMissing),
-		errors.As(err, &network), s.ctx.Err() != nil:
+		refusal != nil, s.ctx.Err() != nil:
 		return s.broken(fault)
 	}
 	fault.Next = "the answer cannot be used; ask the makers of the server"
@@ -211,6 +213,10 @@ func (s *session) addStderr(fault *Fault) {
 		fault.Stderr = s.proc.Tail()
 	}
 }
+
+// rejected is the code of the error that the SDK wraps round what kept a request
+// from the server.
+const rejected = -32005
 
 // defaultProtocol is the newest version that is offered in the way of all before
 // it.

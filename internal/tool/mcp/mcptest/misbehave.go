@@ -34,7 +34,8 @@ const AddressVariable = "MCPTEST_ADDRESS"
 //	huge            answers calls with more than a message may hold
 //	version         speaks a version of the protocol that nobody knows
 //	old             speaks 2024-11-05
-//	late            answers a call only when that was cancelled
+//	late            answers the first call only when that was cancelled; it is
+//	                connected to the address in between
 //	dies            ends during a call
 //	deaf            reads nothing after the start
 //	batch           answers in batches, as 2025-03-26 has them
@@ -79,6 +80,7 @@ type bad struct {
 	way  string
 	out  *bufio.Writer
 	late json.RawMessage // id of the call that is to be answered late
+	conn net.Conn        // open as long as it waits
 	page int
 }
 
@@ -131,8 +133,14 @@ func (b *bad) read(line []byte) error {
 	case m.Method == "notifications/cancelled" && b.way == "late":
 		b.answer(b.late, said("too late"))
 		b.answer(m.Params.RequestID, said("too late again"))
+		return b.conn.Close()
 	case m.Method == "tools/list":
 		b.answer(m.ID, b.list())
+	case m.Method == "tools/call" && b.way == "late" && b.late == nil:
+		b.late = slices.Clone(m.ID)
+		var err error
+		b.conn, err = net.Dial("tcp", os.Getenv(AddressVariable))
+		return err
 	case m.Method == "tools/call":
 		b.call(m.ID)
 	case m.ID != nil:
@@ -194,8 +202,6 @@ func (b *bad) call(id json.RawMessage) {
 	switch b.way {
 	case "garbage-later":
 		b.line("a log line that got lost")
-	case "late":
-		b.late = slices.Clone(id)
 	case "dies":
 		fmt.Fprintln(os.Stderr, "out of memory")
 		os.Exit(4)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -35,8 +36,12 @@ func New(name string) *mcp.Server {
 		return r, nil
 	})
 	add("slow", `{"type":"object"}`, false, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		<-ctx.Done() // until the client gives up
-		return nil, ctx.Err()
+		select {
+		case <-ctx.Done(): // the client gave up
+			return nil, ctx.Err()
+		case <-time.After(slowest): // it went without a word, which over sse nobody is told
+			return text("done at last"), nil
+		}
 	})
 	add("large", `{"type":"object","properties":{"bytes":{"type":"integer"}}}`, true,
 		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -74,6 +79,9 @@ func New(name string) *mcp.Server {
 	})
 	return s
 }
+
+// slowest is how long the tool slow takes when it is not cancelled.
+const slowest = 3 * time.Second
 
 func text(s string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
