@@ -1,0 +1,56 @@
+//go:build unix
+
+package claudecode
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestTheProgramAndItsChildrenEndInTheEnd(t *testing.T) {
+	const grace = 100 * time.Millisecond
+	c := must(t, "deaf", Options{Env: []string{"PATH=" + os.Getenv("PATH")}, stopGrace: grace, interruptGrace: grace})
+	text, _, err := turn(soon(t), c, "hi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A turn it does not let itself be interrupted in.
+	ctx, cancel := context.WithCancel(soon(t))
+	began := time.Now()
+	for m, err := range c.Turn(ctx, Content{Text: "hi"}) {
+		if m != nil {
+			cancel()
+		} else if err != context.Canceled {
+			t.Errorf("the turn ended in %v", err)
+		}
+	}
+	cancel()
+	if err := c.Close(); err != nil {
+		t.Errorf("Close = %v", err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	for _, pid := range []int{c.PID(), child} {
+		if err := syscall.Kill(pid, 0); err != syscall.ESRCH && !zombie(pid) {
+			t.Errorf("process %d is there: %v", pid, err)
+		}
+	}
+}
+
+// zombie reports whether a process has ended and nobody has asked how: an orphan,
+// where the first process of the system does not.
+func zombie(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(data), ") Z ")
+}
