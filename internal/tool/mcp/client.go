@@ -260,6 +260,7 @@ func (c *Client) watch(s *session) {
 	defer s.close()
 	if !lost || !started && cause == nil {
 		c.drop(s)
+		c.log.Debug("the stream is closed, and is opened by the next call")
 		return
 	}
 	failure := s.lost(cause)

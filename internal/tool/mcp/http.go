@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -86,7 +87,7 @@ func (c *Client) guard() (*guard, error) {
 		return nil, c.wrong("url", "is not a URL", "such as https://example.com/mcp")
 	}
 	g := &guard{
-		base: http.DefaultTransport, origin: originOf(u), headers: http.Header{}, answer: min(c.connect, streamHead),
+		base: http.DefaultTransport, origin: originOf(u), headers: http.Header{}, answer: min(c.connect/2, streamHead),
 		authorize: c.config.OAuth != nil, endless: c.config.TerminateOnClose != nil && !*c.config.TerminateOnClose,
 	}
 	if c.opts.HTTP != nil && c.opts.HTTP.Transport != nil {
@@ -136,6 +137,10 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if sessionGone(resp) {
+		resp.Body.Close()
+		return answered(req, http.StatusNotFound), nil
+	}
 	if g.refused(resp) {
 		return nil, newStatusError(resp)
 	}
@@ -179,6 +184,29 @@ func (g *guard) roundTrip(req *http.Request, optional bool) (*http.Response, err
 		return answered(req, http.StatusMethodNotAllowed), nil // as a server says that it has none
 	}
 	return nil, err
+}
+
+// sessionGone says whether a server does not know our session any more, as after
+// it was restarted. The protocol has 404 for it, and the SDK takes it for that only
+// without an error of the protocol in the body. Servers that are made after an
+// example of the TypeScript SDK say 400 instead, with a text about the session.
+func sessionGone(resp *http.Response) bool {
+	if resp.Request.Header.Get("Mcp-Session-Id") == "" {
+		return false
+	}
+	switch resp.StatusCode {
+	case http.StatusNotFound:
+		return true
+	case http.StatusBadRequest:
+		const most = 4 << 10
+		head, err := io.ReadAll(io.LimitReader(resp.Body, most))
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(head), resp.Body), resp.Body}
+		return err == nil && bytes.Contains(bytes.ToLower(head), []byte("session"))
+	}
+	return false
 }
 
 // refused says whether a response is an error of which the SDK would tell the

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // AddressVariable holds a TCP address to which a server that is to be missed
@@ -40,6 +41,8 @@ const AddressVariable = "MCPTEST_ADDRESS"
 //	deaf            reads nothing after the start
 //	batch           answers in batches, as 2025-03-26 has them
 //	bad-result      answers a call with what is no result
+//	environment     answers calls with its environment, folder and arguments
+//	latin-1         speaks ISO 8859-1, and answers calls with their argument text
 //	crlf            ends lines with CR LF, and writes empty ones
 func Misbehave(way string) error {
 	if way == "exits" {
@@ -113,12 +116,16 @@ type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
-		RequestID json.RawMessage `json:"requestId"`
+		RequestID json.RawMessage   `json:"requestId"`
+		Arguments map[string]string `json:"arguments"`
 	} `json:"params"`
 }
 
 // read answers a message.
 func (b *bad) read(line []byte) error {
+	if b.way == "latin-1" {
+		line = fromLatin1(line)
+	}
 	var m message
 	if err := json.Unmarshal(line, &m); err != nil {
 		return err
@@ -141,6 +148,8 @@ func (b *bad) read(line []byte) error {
 		var err error
 		b.conn, err = net.Dial("tcp", os.Getenv(AddressVariable))
 		return err
+	case m.Method == "tools/call" && b.way == "latin-1":
+		b.answer(m.ID, said(m.Params.Arguments["text"]))
 	case m.Method == "tools/call":
 		b.call(m.ID)
 	case m.ID != nil:
@@ -205,6 +214,12 @@ func (b *bad) call(id json.RawMessage) {
 	case "dies":
 		fmt.Fprintln(os.Stderr, "out of memory")
 		os.Exit(4)
+	case "environment":
+		dir, err := os.Getwd()
+		if err != nil {
+			panic(err)
+		}
+		b.answer(id, said(fmt.Sprintf("%s\ndir=%s\nargs=%q", strings.Join(os.Environ(), "\n"), dir, os.Args[1:])))
 	case "huge":
 		b.answer(id, said(strings.Repeat("x", 65<<20)))
 	case "bad-result":
@@ -233,9 +248,30 @@ func (b *bad) answer(id json.RawMessage, result map[string]any) {
 // line writes a line. That nobody reads it any more is seen when stdin ends.
 func (b *bad) line(text string) {
 	end := "\n"
+	if b.way == "latin-1" {
+		text = toLatin1(text)
+	}
 	if b.way == "crlf" {
 		end = "\r\n\r\n  \n"
 	}
 	_, _ = b.out.WriteString(text + end)
 	_ = b.out.Flush()
+}
+
+// fromLatin1 and toLatin1 turn ISO 8859-1 into UTF-8 and back: there a byte is the
+// character of its number.
+func fromLatin1(text []byte) []byte {
+	var out []byte
+	for _, c := range text {
+		out = utf8.AppendRune(out, rune(c))
+	}
+	return out
+}
+
+func toLatin1(text string) string {
+	var out []byte
+	for _, r := range text {
+		out = append(out, byte(r))
+	}
+	return string(out)
 }
