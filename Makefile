@@ -29,7 +29,7 @@ test-race: ## the same under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: test-peers
-test-peers: peer-kill peer-sdks peer-ollama peer-bm25 peer-postgres peer-textmetrics peer-html peer-tmux ## against independent implementations from pinned packages
+test-peers: peer-kill peer-sdks peer-ollama peer-bm25 peer-postgres peer-textmetrics peer-html peer-tmux peer-mcp ## against independent implementations from pinned packages
 
 .PHONY: peer-sdks
 peer-sdks: ## the fake model server, understood by the providers' own modules
@@ -63,6 +63,10 @@ peer-tmux: ## a conversation in a real terminal, of tmux; pictures in the cache 
 .PHONY: peer-html
 peer-html: ## the HTML report, used in headless Chromium; screenshots in the cache folder
 	./bench/peers/html.sh '$(HOLODECK_CACHE)'
+
+.PHONY: peer-mcp
+peer-mcp: ## our MCP client against npm's servers and the official conformance suites
+	./bench/peers/mcp.sh '$(HOLODECK_CACHE)'
 
 .PHONY: lint
 lint: $(TOOLS)/staticcheck-v0.8.2 lint-format lint-vet cross-vet lint-pins ## form, vet, staticcheck, imports, pins

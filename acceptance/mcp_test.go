@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -76,8 +77,8 @@ func memoryServer() *mcp.Server {
 	}
 	var mu sync.Mutex
 	known := []entity{}
-	shown := func(list []entity) string {
-		text, err := json.Marshal(map[string]any{"entities": list, "relations": []any{}})
+	shown := func(v any) string {
+		text, err := json.MarshalIndent(v, "", "  ")
 		if err != nil {
 			return err.Error()
 		}
@@ -86,13 +87,16 @@ func memoryServer() *mcp.Server {
 	add(s, "create_entities", "Create multiple new entities in the knowledge graph", false, func(e entities) string {
 		mu.Lock()
 		defer mu.Unlock()
-		known = append(known, e.Entities...)
-		return shown(e.Entities)
+		created := slices.DeleteFunc(e.Entities, func(e entity) bool {
+			return slices.ContainsFunc(known, func(k entity) bool { return k.Name == e.Name })
+		})
+		known = append(known, created...)
+		return shown(created)
 	})
 	add(s, "read_graph", "Read the entire knowledge graph", true, func(struct{}) string {
 		mu.Lock()
 		defer mu.Unlock()
-		return shown(known)
+		return shown(map[string]any{"entities": known, "relations": []any{}})
 	})
 	return s
 }
