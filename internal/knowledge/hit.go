@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -100,10 +101,12 @@ func (s *snapshot) references(n int, p store.Passage) []Reference {
 	return out
 }
 
-// glossary finds the definitions that passages need.
+// glossary finds the definitions that passages need. Those of a document are for
+// the document alone, as in contracts; those of a file that is a glossary by its
+// name are for all.
 type glossary struct {
-	bySource map[string]*terms
-	all      *terms
+	own    map[string]*terms // by source
+	common *terms
 }
 
 // terms are definitions with what finds them.
@@ -113,33 +116,40 @@ type terms struct {
 	finder      *chunk.Glossary
 }
 
-// newGlossary returns the glossary of a snapshot. A document's own definitions
-// come before those of the others.
+// newGlossary returns the glossary of a snapshot.
 func newGlossary(s *snapshot) *glossary {
-	g := &glossary{bySource: map[string]*terms{}, all: &terms{}}
+	g := &glossary{own: map[string]*terms{}, common: &terms{}}
 	for i, part := range s.parts {
 		for _, p := range part.Passages {
-			if p.Place == nil {
-				continue
-			}
-			for _, d := range p.Place.Definitions {
-				own := g.bySource[s.sources[i]]
-				if own == nil {
-					own = &terms{}
-					g.bySource[s.sources[i]] = own
-				}
-				for _, t := range []*terms{own, g.all} {
-					t.definitions = append(t.definitions, chunk.Definition{Term: d.Term, Text: d.Text})
-					t.passages = append(t.passages, p.ID)
-				}
+			if p.Place != nil && len(p.Place.Definitions) > 0 {
+				g.list(s.sources[i]).add(p)
 			}
 		}
 	}
-	for _, t := range g.bySource {
+	for _, t := range g.own {
 		t.finder = chunk.NewGlossary(t.definitions)
 	}
-	g.all.finder = chunk.NewGlossary(g.all.definitions)
+	g.common.finder = chunk.NewGlossary(g.common.definitions)
 	return g
+}
+
+// list returns the list that the definitions of a source belong to.
+func (g *glossary) list(source string) *terms {
+	name := strings.ToLower(path.Base(source))
+	if strings.Contains(name, "glossary") || strings.Contains(name, "definitions") {
+		return g.common
+	}
+	if g.own[source] == nil {
+		g.own[source] = &terms{}
+	}
+	return g.own[source]
+}
+
+func (t *terms) add(p store.Passage) {
+	for _, d := range p.Place.Definitions {
+		t.definitions = append(t.definitions, chunk.Definition{Term: d.Term, Text: d.Text})
+		t.passages = append(t.passages, p.ID)
+	}
 }
 
 // of returns the definitions of the terms that a passage uses and does not
@@ -147,7 +157,7 @@ func newGlossary(s *snapshot) *glossary {
 func (g *glossary) of(p store.Passage, source string) []Term {
 	var out []Term
 	seen := map[string]bool{}
-	for _, t := range []*terms{g.bySource[source], g.all} {
+	for _, t := range []*terms{g.own[source], g.common} {
 		if t == nil {
 			continue
 		}

@@ -28,6 +28,8 @@ type desk struct {
 	opts knowledge.Options
 	emb  *countingEmbedder
 	told []string // by Options.Notice
+	// rename and redescribe say that the tool's keys have those.
+	rename, redescribe bool
 }
 
 // newDesk returns an agent folder with the given files; names end in / for
@@ -74,8 +76,14 @@ func (d *desk) write(name, content string) {
 // description. Problems of the configuration itself are returned with it.
 func (d *desk) load(tool string) (*config.Agent, config.Tool) {
 	d.t.Helper()
+	if !d.rename {
+		tool = "name: kb\n" + tool
+	}
+	if !d.redescribe {
+		tool = "description: What we know\n" + tool
+	}
 	d.write("agent.yaml", "name: desk\nmodel: {provider: offline, name: offline}\ninstructions: {inline: Help.}\n"+
-		"tools:\n  - name: kb\n    description: What we know\n    "+strings.ReplaceAll(strings.TrimSpace(tool), "\n", "\n    ")+"\n")
+		"tools:\n  - "+strings.ReplaceAll(strings.TrimSpace(tool), "\n", "\n    ")+"\n")
 	a, problems := config.Load(d.dir, config.Options{Environ: []string{}})
 	if a == nil || len(a.Tools) != 1 {
 		d.t.Fatalf("the agent does not load: %v", problems)
