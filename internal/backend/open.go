@@ -61,10 +61,10 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 	if err != nil {
 		return nil, errors.Join(err, children.Close())
 	}
-	if len(children) == 0 {
-		return b, nil
+	if len(children) > 0 {
+		b = &parent{b, children}
 	}
-	return &parent{b, children}, nil
+	return withHooks(b, set.Hooks()), nil
 }
 
 // baseOptions returns what is the same on every runtime, for an agent and for the

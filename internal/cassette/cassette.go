@@ -23,6 +23,7 @@ const (
 	Model     Kind = "model"
 	Tool      Kind = "tool"
 	Selection Kind = "selection" // which tools a turn offers
+	Hook      Kind = "hook"      // what hooks answered before a tool call
 	Tools     Kind = "tools"     // which tools an agent has in a turn
 )
 

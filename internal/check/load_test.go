@@ -51,7 +51,7 @@ tools:
 evaluations:
   model: {provider: openai, name: judge, api_key: '${JUDGE_KEY}'}
   metrics: [{metric: fluency, model: {provider: anthropic, name: own}}]
-hooks: [{event: PreToolUse, action: reject}]
+hooks: [{event: PreToolUse, action: reject}, {event: Stop, action: notify, url: 'https://example.com/${HOOK}'}]
 observability: {enabled: true, exporters: {otlp: {endpoint: '${COLLECTOR}'}}}
 deployment:
   registry: {url: '${REGISTRY}', repository: a}
@@ -91,8 +91,11 @@ func TestOfflineNeedsNoVariables(t *testing.T) {
 	if kb := a.Tools[0].(*config.VectorstoreTool); kb.Database != nil || kb.EmbeddingModel != nil {
 		t.Errorf("kb keeps its store %v or embedding model %v", kb.Database, kb.EmbeddingModel)
 	}
-	if a.Hooks != nil || a.Observability != nil {
-		t.Error("hooks or telemetry are left")
+	if len(a.Hooks) != 1 || a.Hooks[0].Action != config.HookReject {
+		t.Errorf("hooks are %+v, want the one that rejects", a.Hooks)
+	}
+	if a.Observability != nil {
+		t.Error("telemetry is left")
 	}
 	want := []config.LeftOut{
 		{Path: "embedding_provider", What: "embedder of provider azure_openai", Need: "an account with azure_openai", Now: "the offline hashing embedder"},
@@ -105,7 +108,7 @@ func TestOfflineNeedsNoVariables(t *testing.T) {
 		{Path: "tools[6]", What: "skill helper", Need: "a model that follows instructions", Now: "left out"},
 		{Path: "evaluations.model", What: "judge judge (openai)", Need: "an account with openai", Now: "metrics that need a judge are skipped"},
 		{Path: "evaluations.metrics[0].model", What: "judge own (anthropic)", Need: "an account with anthropic", Now: "metrics that need a judge are skipped"},
-		{Path: "hooks[0]", What: "hook PreToolUse (reject)", Need: "a run that is not offline", Now: "left out"},
+		{Path: "hooks[1]", What: "hook Stop (notify)", Need: "access to that address", Now: "left out"},
 		{Path: "observability", What: "telemetry", Need: "a collector", Now: "left out"},
 	}
 	if !reflect.DeepEqual(a.LeftOut, want) {

@@ -278,16 +278,19 @@ func mcpNeeds(t *config.MCPTool) string {
 	return need
 }
 
-// hooks leaves out the hooks.
+// hooks leaves out the hooks that tell somebody elsewhere. The others are the
+// user's own, and some of them say what tools must not do.
 func (r *rewrite) hooks() {
 	a := r.agent
-	for i := range a.Hooks {
-		h := &a.Hooks[i]
-		r.note(h.Block, "", fmt.Sprintf("hook %s (%s)", h.Event, h.Action), "a run that is not offline", leftOut)
-	}
-	a.Hooks = nil
-	if a.Claude != nil {
-		a.Claude.Hooks = nil
+	a.Hooks = slices.DeleteFunc(slices.Clone(a.Hooks), func(h config.Hook) bool {
+		if h.Action != config.HookNotify {
+			return false
+		}
+		r.note(h.Block, "", fmt.Sprintf("hook %s (%s)", h.Event, h.Action), "access to that address", leftOut)
+		return true
+	})
+	if a.Claude != nil && a.Claude.Wrote("hooks") {
+		a.Claude.Hooks = a.Hooks
 	}
 }
 

@@ -148,54 +148,6 @@ func (c *checker) embedding() {
 		"such as embedding_provider: {provider: openai, name: text-embedding-3-small}")
 }
 
-// hooks checks that each hook has what its action needs and nothing else.
-func (c *checker) hooks(hooks []Hook) {
-	if a := c.agent; a.Wrote("hooks") && a.Claude != nil && a.Claude.Wrote("hooks") {
-		c.fail(a.Claude.Block, "hooks", CodeConflict, "the agent's hooks are given, too, and are the same list", "keep one of the two")
-	}
-	// What each action takes; the first key is needed where it is marked.
-	type need struct {
-		required string
-		takes    []string
-	}
-	needs := map[HookAction]need{
-		"log":    {"", []string{"message"}},
-		"reject": {"", []string{"message"}},
-		"modify": {"transform", []string{"transform"}},
-		"notify": {"url", []string{"url", "headers", "message", "timeout"}},
-		"script": {"command", []string{"command", "timeout"}},
-	}
-	for i := range hooks {
-		h := &hooks[i]
-		n, ok := needs[h.Action]
-		if !ok {
-			continue
-		}
-		if n.required != "" && !h.Wrote(n.required) {
-			c.fail(h.Block, n.required, CodeMissing, fmt.Sprintf("is required with action %s", h.Action), "")
-		}
-		for _, key := range []string{"message", "url", "headers", "command", "transform", "timeout"} {
-			if h.Wrote(key) && !slices.Contains(n.takes, key) {
-				c.fail(h.Block, key, CodeConflict, fmt.Sprintf("is not a key of action %s", h.Action), "remove it")
-			}
-		}
-		if h.Event != "" && h.Event != "PreToolUse" && (h.Action == "reject" || h.Action == "modify") {
-			c.fail(h.Block, "action", CodeConflict, fmt.Sprintf("%s comes too late at %s", h.Action, h.Event), "use event PreToolUse")
-		}
-		if h.Tool != nil && !strings.HasSuffix(string(h.Event), "ToolUse") && h.Event != "PostToolUseFailure" && h.Event != "" {
-			c.fail(h.Block, "tool", CodeConflict, fmt.Sprintf("event %s is not about a tool", h.Event), "remove it")
-		}
-		if h.Tool != nil {
-			c.glob(h.Block, "tool", *h.Tool)
-		}
-		if h.URL != nil && h.known("url") {
-			if scheme, host := splitURL(*h.URL); host == "" || scheme != "https" && (scheme != "http" || !isLoopback(host)) {
-				c.fail(h.Block, "url", CodeValue, "is not an https URL (http works for localhost only)", "")
-			}
-		}
-	}
-}
-
 // permissions checks the patterns by which sections name tools and their calls.
 func (c *checker) permissions() {
 	a := c.agent

@@ -1,7 +1,5 @@
 package config
 
-import "github.com/holodeck-go/holodeck/internal/secret"
-
 // Claude is the claude section, used by the claude runtime.
 type Claude struct {
 	Block
@@ -167,36 +165,9 @@ func (CompactionStrategy) Values() []string {
 	return []string{"none", "sliding_window", "summarization"}
 }
 
-// Hook is something that happens around a tool call or a turn.
-type Hook struct {
-	Block
-	Event     HookEvent                `key:"event" ours:"true" rule:"required" doc:"When it happens."`
-	Tool      *string                  `key:"tool" ours:"true" rule:"nonblank" doc:"Glob of tool names it is for; absent, all."`
-	Action    HookAction               `key:"action" ours:"true" rule:"required" doc:"What happens."`
-	Message   *string                  `key:"message" ours:"true" doc:"What is logged, or told to the model on reject."`
-	URL       *string                  `key:"url" ours:"true" doc:"Where notify posts to."`
-	Headers   map[string]secret.String `key:"headers" ours:"true" doc:"HTTP headers of notify."`
-	Command   []string                 `key:"command" ours:"true" doc:"The program script runs."`
-	Transform map[string]any           `key:"transform" ours:"true" doc:"Arguments that modify sets."`
-	Timeout   float64                  `key:"timeout" ours:"true" default:"5" rule:"gt=0" doc:"Seconds notify and script may take."`
-}
-
-// HookEvent is when a hook happens.
-type HookEvent string
-
-// Values implements the enumeration.
-func (HookEvent) Values() []string {
-	return []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionStart", "Stop", "Notification"}
-}
-
-// HookAction is what a hook does.
-type HookAction string
-
-// Values implements the enumeration.
-func (HookAction) Values() []string { return []string{"log", "reject", "modify", "notify", "script"} }
-
 // Permissions says which tools the model may call. Names are globs over
-// canonical tool names; deny wins over ask, and ask over allow. A pattern may name arguments, too: see ToolPattern.
+// canonical tool names, and may speak of arguments (see [ToolPattern]); deny wins
+// over ask, and ask over allow.
 type Permissions struct {
 	Block
 	AllowedTools    []string `key:"allowed_tools" ours:"true" doc:"Only these may be called; absent, all."`

@@ -11,6 +11,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
+	"github.com/holodeck-go/holodeck/internal/tool/hook"
 	"github.com/holodeck-go/holodeck/internal/tool/prompt"
 	"github.com/holodeck-go/holodeck/internal/tool/skill"
 )
@@ -159,7 +160,7 @@ func tellAgain(ctx context.Context, c Call, events []json.RawMessage) error {
 // replay returns the set of an agent whose calls are played from a record. No
 // tool is opened, and so the record also says what models are told of those of
 // which the agent file does not.
-func replay(env agent.Env, a *config.Agent, p *cassette.Player) (*Set, error) {
+func replay(env agent.Env, a *config.Agent, p *cassette.Player, hooks *hook.Hooks) (*Set, error) {
 	var list []described
 	err := p.Described(describedTool, func(_ string, into func(any) error) error {
 		var d described
@@ -171,7 +172,7 @@ func replay(env agent.Env, a *config.Agent, p *cassette.Player) (*Set, error) {
 		return nil, err
 	}
 	s := newSet(env, a)
-	s.player = p
+	s.player, s.hooks = p, hooks
 	var parts []part
 	for _, t := range a.Tools {
 		b, found := t.Base(), false

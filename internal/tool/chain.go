@@ -23,8 +23,8 @@ type Link func(next Handler) Handler
 func (s *Set) chain(m member, r rule, arguments *schema.Schema) Handler {
 	links := []Link{
 		permission(r),
-		passThrough, // before-hooks
-		passThrough, // after-hooks: outside redaction, so that no secret reaches them
+		s.before(m),
+		s.after(m), // outside redaction, so that no secret reaches them
 		redaction(s.redactor),
 		schemaCheck(arguments, s.redactor),
 		s.cassette(m.tool), // inside redaction: it masks what it writes itself

@@ -10,9 +10,8 @@ import (
 	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
-// Check says what is wrong with the templates and scripts of an agent's tools,
-// and with its permissions. Hooks are a warning, so that a file meant for another
-// build validates; opening such an agent is an error.
+// Check says what is wrong with the templates and scripts of an agent's tools and
+// hooks, and with its permissions.
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	for _, t := range a.Tools {
@@ -20,12 +19,7 @@ func Check(a *config.Agent) []config.Problem {
 			problems = append(problems, prompt.Check(p)...)
 		}
 	}
-	if len(a.Hooks) > 0 {
-		h := a.Hooks[0]
-		problems = append(problems, h.Problem(config.SeverityWarning, "", config.CodeUnsupported,
-			"this build runs no hooks yet, and does not open an agent that relies on them", "run with --offline to leave them out"))
-	}
-	return append(append(problems, checkScripts(a)...), checkPermissions(a)...)
+	return slices.Concat(problems, checkScripts(a), checkPermissions(a), checkHooks(a))
 }
 
 // checkScripts finds scripts of function tools that are no Starlark, or have no
@@ -56,18 +50,48 @@ func canonicalName(t config.Tool) (string, bool) {
 	return t.Base().Name, true
 }
 
-// checkPermissions warns of patterns that match no tool: one that someone
-// meant to deny would be called. Config refuses what is no pattern.
-func checkPermissions(a *config.Agent) []config.Problem {
-	var names []toolNames
+// known returns the names of an agent's tools as far as the file tells, and
+// whether that is all that a pattern may mean.
+func known(a *config.Agent) (names []toolNames, complete bool) {
 	// What was left out, and what the Claude CLI brings along, may be what a
 	// pattern means.
-	complete := !a.Offline && a.Runtime != config.BackendClaude
+	complete = !a.Offline && a.Runtime != config.BackendClaude
 	for _, t := range a.Tools {
 		canonical, ok := canonicalName(t)
 		complete = complete && ok
 		names = append(names, toolNames{canonical: canonical, inFile: t.Base().Name})
 	}
+	return names, complete
+}
+
+// checkHooks finds scripts of hooks that are no Starlark, and warns of hooks that
+// are for no tool.
+func checkHooks(a *config.Agent) []config.Problem {
+	names, complete := known(a)
+	var problems []config.Problem
+	for i := range a.Hooks {
+		h := &a.Hooks[i]
+		if h.Script != "" && !a.Replay {
+			if err := worker.CheckScript(h.Block.File("script", h.Script), h.Entry()); err != nil {
+				problems = append(problems, h.Problem(config.SeverityError, "script", config.CodeValue, err.Error(), ""))
+			}
+		}
+		if h.Tool == nil || !complete {
+			continue
+		}
+		p, err := config.NewToolPattern(*h.Tool, nil)
+		if err == nil && !slices.ContainsFunc(names, func(n toolNames) bool { return p.MatchesTool(n.all()...) }) {
+			problems = append(problems, h.Problem(config.SeverityWarning, "tool", config.CodeNoEffect,
+				fmt.Sprintf("%q matches none of the agent's tools", *h.Tool), suggest(*h.Tool, names)))
+		}
+	}
+	return problems
+}
+
+// checkPermissions warns of patterns that match no tool: one that someone
+// meant to deny would be called. Config refuses what is no pattern.
+func checkPermissions(a *config.Agent) []config.Problem {
+	names, complete := known(a)
 	var problems []config.Problem
 	for _, list := range permissionsOf(a).all() {
 		for i, entry := range list.entries {

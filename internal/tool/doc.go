@@ -6,7 +6,7 @@
 //	(deadline → call → size limit) → redaction → after-hooks
 //
 // Each is a [Link]: a function from one [Handler] to another. Hooks and the
-// cassette keep their places open and pass calls through.
+// cassette pass calls through where there are none.
 //
 // A call never fails a turn. A refusal, a wrong argument, a passed deadline, an
 // error or a panic of the tool becomes a result that tells the model what

@@ -14,6 +14,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/llm"
+	"github.com/holodeck-go/holodeck/internal/tool/hook"
 	"github.com/holodeck-go/holodeck/internal/tool/mcp"
 	"github.com/holodeck-go/holodeck/internal/worker"
 )
@@ -56,15 +57,17 @@ type Options struct {
 // Open opens every tool of an agent but its skills, side by side: what a skill
 // is done by needs the others, see [Set.WithSkill]. When one cannot be opened
 // the others are closed, and the error, an *agent.ToolError, is that of the
-// first in the file that failed by itself. What was indexed by then stays. An
-// agent with hooks is refused.
+// first in the file that failed by itself. What was indexed by then stays.
 func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*Set, error) {
-	if len(a.Hooks) > 0 {
-		return nil, fmt.Errorf("%s: this build runs no hooks yet, and does not run an agent without the hooks it relies on; "+
-			"use --offline to leave them out", a.Hooks[0].Pos())
+	hooks, err := hook.Open(a, hook.Options{
+		Now: env.Now, Log: env.Log, HTTP: opts.HTTP, Code: opts.Code, Redactor: a.Redactor,
+		Recorder: opts.Recorder, Player: opts.Player,
+	})
+	if err != nil {
+		return nil, err
 	}
 	if opts.Player != nil {
-		s, err := replay(env, a, opts.Player)
+		s, err := replay(env, a, opts.Player, hooks)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +76,6 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 	}
 	o := &opener{env: env, agent: a, opts: opts}
 	if slices.ContainsFunc(a.Tools, config.IsRetrieval) {
-		var err error
 		if o.embedder, err = openEmbedder(ctx, env, a, opts.HTTP); err != nil {
 			return nil, err
 		}
@@ -84,7 +86,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 	}
 	o.done.Store(true)
 	s := newSet(env, a)
-	s.recorder, s.observe = opts.Recorder, opts.Observe
+	s.hooks, s.recorder, s.observe = hooks, opts.Recorder, opts.Observe
 	parts := make([]part, len(entries))
 	for i, e := range entries {
 		parts[i] = partOf(a.Tools[i], e)

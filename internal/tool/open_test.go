@@ -87,7 +87,8 @@ func TestOpenRefuses(t *testing.T) {
 		change     func(a *config.Agent)
 		want       string
 	}{
-		{"hooks", offlineModel + "hooks: [{event: PreToolUse, action: log}]", func(*config.Agent) {}, "this build runs no hooks yet"},
+		{"a hook's script without anything to run it", offlineModel + "hooks: [{event: PreToolUse, action: script, command: [./guard]}]", func(*config.Agent) {},
+			"hooks[0]: there is nothing that could run its code"},
 		{"an embedder without an address", openAIModel, func(a *config.Agent) { nowhere := "nowhere"; a.Model.Endpoint = &nowhere }, "endpoint: is not an http or https address"},
 		{"a source that went away", offlineModel, func(a *config.Agent) { _ = os.Remove(filepath.Join(a.Dir, "a.md")) }, "docs_search"},
 		{"two tools of one name", offlineModel, func(a *config.Agent) { a.Tools[1].Base().Name = "docs" },

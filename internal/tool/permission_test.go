@@ -305,8 +305,9 @@ func TestCheck(t *testing.T) {
 			`agent.yaml:8:33: warning: permissions.disallowed_tools[1]: "order" matches none of the agent's tools (did you mean "orders"?)`},
 		{"a pattern without effect", offlineModel + "permissions: {disallowed_tools: [docs_search, 'delete_*']}",
 			`agent.yaml:8:33: warning: permissions.disallowed_tools[1]: "delete_*" matches none of the agent's tools (they are docs_search, orders_search)`},
-		{"hooks", offlineModel + "hooks: [{event: PreToolUse, action: log}]",
-			`agent.yaml:8:9: warning: hooks[0]: this build runs no hooks yet, and does not open an agent that relies on them (run with --offline to leave them out)`},
+		{"hooks", offlineModel + "hooks: [{event: PreToolUse, tool: docs, action: log}, {event: PostToolUse, tool: 'o*', action: log}]", ""},
+		{"a hook for no tool", offlineModel + "hooks: [{event: PreToolUse, tool: order, action: reject}]",
+			`agent.yaml:8:35: warning: hooks[0].tool: "order" matches none of the agent's tools (did you mean "orders"?)`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string

@@ -310,7 +310,7 @@ func TestAReplayHasTheToolsThatEachTurnHad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replayed, err := replay(systemEnv(), a, p)
+	replayed, err := replay(systemEnv(), a, p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/cassette"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/secret"
+	"github.com/holodeck-go/holodeck/internal/tool/hook"
 )
 
 // DefaultTimeout bounds a call of a tool that no agent file speaks of. It is
@@ -28,6 +29,8 @@ type Set struct {
 	env         agent.Env
 	redactor    *secret.Redactor
 	permissions permissions
+	hooks       *hook.Hooks       // nil when there are none
+	within      bool              // calls are made within another, which is recorded as a whole
 	running     *running          // shared with sets made from this one
 	closers     []io.Closer       // what is closed with the set
 	root        *Set              // the set that this one was made from; nil when Open made it

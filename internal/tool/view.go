@@ -33,7 +33,7 @@ func (s *Set) WithSkill(c *config.SkillTool, t agent.Tool) (*Set, error) {
 // of it. The set lives as long as s and needs no Close of its own.
 func (s *Set) Only(names []string, own ...agent.Tool) (*Set, error) {
 	some := s.derive()
-	some.recorder, some.player = nil, nil
+	some.recorder, some.player, some.within = nil, nil, true
 	some.keep = func(e *entry) bool {
 		return slices.Contains(names, e.def.Name) || slices.Contains(names, e.name)
 	}
@@ -94,8 +94,8 @@ func (s *Set) show(parts []part) error {
 // derive returns a set without tools that is made from s.
 func (s *Set) derive() *Set {
 	own := &Set{
-		env: s.env, redactor: s.redactor, permissions: s.permissions, running: s.running, observe: s.observe,
-		recorder: s.recorder, player: s.player,
+		env: s.env, redactor: s.redactor, permissions: s.permissions, hooks: s.hooks, running: s.running, observe: s.observe,
+		recorder: s.recorder, player: s.player, within: s.within,
 		root: s, keep: s.keep, recorded: s.recorded,
 	}
 	own.now.Store(&table{})
