@@ -106,9 +106,12 @@ func (f *frames) decode(line []byte) ([]jsonrpc.Message, error) {
 	return messages, nil
 }
 
-// decodeMessage decodes a message. The library's decoder takes anything that is an
-// object, so that the members that make a message are looked for here.
+// decodeMessage decodes a message. The library's decoder takes any object for one,
+// and does not see what follows it.
 func decodeMessage(raw []byte) (jsonrpc.Message, error) {
+	if !json.Valid(raw) {
+		return nil, errors.New("not JSON")
+	}
 	m, err := jsonrpc.DecodeMessage(raw)
 	if err != nil {
 		return nil, err
