@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,8 @@ import (
 //	console                            is run, line by line, and must print what it shows.
 //
 // A line of a console block that begins with "$ " is a command: holodeck (or
-// `go run ./cmd/holodeck`), or `echo $?` for the exit code. A line "..." stands
+// `go run ./cmd/holodeck`), which may end in `< FILE`, or `echo $?` for the exit
+// code. A line "..." stands
 // for any lines, "..." at the end of a line for any rest of it, and durations are
 // not compared. All blocks of a page share a
 // folder that begins as a copy of the examples.
@@ -144,8 +146,17 @@ func runHolodeck(t *testing.T, dir, command string) (output string, exit int) {
 	if args[0] != "holodeck" {
 		t.Fatalf("the page runs %q; only holodeck can be run", args[0])
 	}
+	var input io.Reader
+	if n := len(args) - 2; n > 0 && args[n] == "<" {
+		file, err := os.Open(filepath.Join(dir, filepath.FromSlash(args[n+1])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		input, args = file, args[:n]
+	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Stdin = dir, input
 	cmd.Env = append(withoutAccounts(os.Environ()), "GITHUB_ACTIONS=", "HOME="+filepath.Join(dir, "home"), "USERPROFILE="+filepath.Join(dir, "home"))
 	out, err := cmd.CombinedOutput()
 	var failed *exec.ExitError

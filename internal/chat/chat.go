@@ -44,6 +44,7 @@ type Options struct {
 
 // Outcome is how a conversation went.
 type Outcome struct {
+	Heard      int // messages and commands
 	Messages   int // that were sent
 	Failed     int // turns that ended in an error
 	Incomplete int // turns that ended in a limit or a refusal
@@ -92,6 +93,9 @@ func (c *Chat) talk(ctx context.Context) error {
 			continue
 		case err != nil:
 			return err
+		}
+		if strings.TrimSpace(said) != "" {
+			c.outcome.Heard++
 		}
 		done, err := c.hear(ctx, said)
 		if done || err != nil {

@@ -211,7 +211,7 @@ func (a *app) chatEnd(ctx context.Context, o chat.Outcome, err error) error {
 		return &cutShort{"the conversation so far is kept", err}
 	case err != nil:
 		return err
-	case o.Messages == 0 && o.Refused == 0:
+	case o.Heard == 0 && o.Refused == 0:
 		a.tell("standard input ended before anything was said")
 	case o.Failed > 0:
 		return exitStatus(exitNotCarried)
