@@ -24,6 +24,14 @@ build: ## the program, for this machine
 test: ## Go and a writable folder, nothing else
 	CGO_ENABLED=0 $(GO) test ./...
 
+.PHONY: test-noadk
+test-noadk: ## the variant without Google's ADK builds, and says how to get it
+	CGO_ENABLED=0 $(GO) vet -tags noadk ./...
+	CGO_ENABLED=0 $(GO) build -tags noadk -o /dev/null ./cmd/holodeck
+	@if CGO_ENABLED=0 $(GO) list -deps -tags noadk ./cmd/holodeck | grep '^google.golang.org/adk'; then \
+	  echo "with the tag noadk the program has ADK in it"; exit 1; fi
+	CGO_ENABLED=0 $(GO) test -tags noadk -run TestABuildWithoutADKSaysHowToGetIt ./internal/backend
+
 .PHONY: test-race
 test-race: ## the same under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
@@ -69,7 +77,7 @@ peer-mcp: ## our MCP client against npm's servers and the official conformance s
 	./bench/peers/mcp.sh '$(HOLODECK_CACHE)'
 
 .PHONY: lint
-lint: $(TOOLS)/staticcheck-v0.8.2 lint-format lint-vet cross-vet lint-pins ## form, vet, staticcheck, imports, pins
+lint: $(TOOLS)/staticcheck-v0.8.2 lint-format lint-vet cross-vet lint-pins test-noadk ## form, vet, staticcheck, imports, pins
 	$(TOOLS)/staticcheck-v0.8.2 ./...
 	$(GO) test ./internal/house
 
