@@ -252,6 +252,9 @@ func (c *Client) take(r *reader, frame []byte) {
 		if current == nil {
 			continue
 		}
+		if c.o.Observe != nil {
+			c.o.Observe(m)
+		}
 		size := 0
 		if i == 0 {
 			size = len(frame)

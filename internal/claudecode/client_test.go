@@ -40,7 +40,7 @@ func TestATurn(t *testing.T) {
 			got = append(got, fmt.Sprintf("%T", m))
 		}
 	}
-	want := []string{"started s-1 connected", "thinking hm", "You ", "said: ", "hello ", "there[image ", "image/png]",
+	want := []string{"started s-1 connected", "thinking hm", "*claudecode.CallStarted", "You ", "said: ", "hello ", "there[image ", "image/png]",
 		"call {Model:claude-x StopReason:end_turn Usage:{Input:9 Output:5 CacheRead:4 CacheWrite:0}}", "result"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the turn was %q\nwant %q", got, want)
@@ -413,11 +413,13 @@ func TestSubAgentsAreToldApart(t *testing.T) {
 			got = append(got, m.Parent+" uses "+m.Name)
 		case *ToolResult:
 			got = append(got, fmt.Sprint(m.Parent, " got ", m.Text, " ", m.IsError))
+		case *Structured:
+			got = append(got, "answers "+string(m.Value))
 		case *Result:
 			got = append(got, string(m.Structured))
 		}
 	}
-	if want := []string{" uses Agent", "t-1 says from below", "t-1 uses Read", "t-1 got text of it true", `{"n":1}`}; !slices.Equal(got, want) {
+	if want := []string{" uses Agent", "t-1 says from below", "t-1 uses Read", "t-1 got text of it true", `answers {}`, `{"n":1}`}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

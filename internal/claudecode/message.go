@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Message is something that happens in a turn: *Started, *TextDelta, *Thinking,
-// *ModelCall, *ToolUsed, *ToolResult, *SubagentText, *Retry, *Fallback or *Result,
+// Message is something that happens in a turn: *Started, *CallStarted, *TextDelta, *Thinking,
+// *ModelCall, *ToolUsed, *ToolResult, *SubagentText, *Structured, *Retry, *Fallback or *Result,
 // which is the last.
 type Message interface{ message() }
 
@@ -31,6 +31,10 @@ type TextDelta struct{ Text string }
 
 // Thinking is a piece of the reasoning.
 type Thinking struct{ Text string }
+
+// CallStarted says that a model call of the main agent began. One that did not end
+// before was cut off, and is made again.
+type CallStarted struct{ Model string }
 
 // ModelCall says that a model call of the main agent ended.
 type ModelCall struct {
@@ -65,6 +69,10 @@ type ToolResult struct {
 // SubagentText is what a sub-agent wrote.
 type SubagentText struct{ Parent, Text string }
 
+// Structured is an answer that is meant to follow Options.Schema. One that does
+// not is asked for again.
+type Structured struct{ Value json.RawMessage }
+
 // Retry says that the program asks the API again.
 type Retry struct {
 	Attempt    int    `json:"attempt"`
@@ -93,6 +101,8 @@ type Result struct {
 	APIStatus      int    // of the API's last refusal, or 0
 	APIError       string // its kind, such as rate_limit, or empty
 	Errors         []string
+	// LastMessage is the id of the last message of the main agent, see Options.At.
+	LastMessage string
 	// CostUSD and Models are those of this turn.
 	CostUSD float64
 	Models  map[string]ModelUsage
@@ -112,12 +122,14 @@ func (u ModelUsage) minus(v ModelUsage) ModelUsage {
 }
 
 func (*Started) message()      {}
+func (*CallStarted) message()  {}
 func (*TextDelta) message()    {}
 func (*Thinking) message()     {}
 func (*ModelCall) message()    {}
 func (*ToolUsed) message()     {}
 func (*ToolResult) message()   {}
 func (*SubagentText) message() {}
+func (*Structured) message()   {}
 func (*Retry) message()        {}
 func (*Fallback) message()     {}
 func (*Result) message()       {}
@@ -131,6 +143,7 @@ const structuredTool = "StructuredOutput"
 type reader struct {
 	call     ModelCall // under way
 	apiError string    // of the last message that stands for a refusal
+	last     string    // id of the main agent's last message
 	hidden   map[string]bool
 	totals   map[string]ModelUsage // as of the last result
 }
@@ -218,6 +231,7 @@ func (r *reader) readStream(frame []byte) ([]Message, error) {
 	switch e := m.Event; e.Type {
 	case "message_start":
 		r.call = ModelCall{Model: e.Message.Model, Usage: e.Message.Usage}
+		return []Message{&CallStarted{e.Message.Model}}, nil
 	case "content_block_delta":
 		switch {
 		case e.Delta.Type == "text_delta" && e.Delta.Text != "":
@@ -291,9 +305,13 @@ func (r *reader) readAssistant(frame []byte, parent string) ([]Message, error) {
 			Content content `json:"content"`
 		} `json:"message"`
 		Error string `json:"error"`
+		UUID  string `json:"uuid"`
 	}
 	if err := json.Unmarshal(frame, &m); err != nil {
 		return nil, fmt.Errorf("read an assistant message: %w", err)
+	}
+	if parent == "" && m.UUID != "" {
+		r.last = m.UUID
 	}
 	if m.Error != "" {
 		r.apiError = m.Error
@@ -307,6 +325,7 @@ func (r *reader) readAssistant(frame []byte, parent string) ([]Message, error) {
 				r.hidden = map[string]bool{}
 			}
 			r.hidden[b.ID] = true
+			messages = append(messages, &Structured{b.Input})
 		case b.Type == "tool_use":
 			messages = append(messages, &ToolUsed{b.ID, b.Name, parent, b.Input})
 		case b.Type == "text" && parent != "" && b.Text != "":
@@ -355,7 +374,7 @@ func (r *reader) readResult(frame []byte) ([]Message, error) {
 	out := &Result{
 		Subtype: m.Subtype, IsError: m.IsError || strings.HasPrefix(m.Subtype, "error"), Text: m.Result, Structured: m.Structured,
 		SessionID: m.SessionID, NumTurns: m.NumTurns, StopReason: m.StopReason, TerminalReason: m.TerminalReason,
-		APIError: r.apiError, Errors: m.Errors, Models: m.Since,
+		APIError: r.apiError, Errors: m.Errors, LastMessage: r.last, Models: m.Since,
 	}
 	if string(out.Structured) == "null" {
 		out.Structured = nil

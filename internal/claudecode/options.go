@@ -44,10 +44,14 @@ type Options struct {
 	// CanUseTool is asked about calls that nothing else has decided; nil lets the
 	// program refuse them.
 	CanUseTool func(context.Context, ToolUse) (Decision, error)
-	// Resume is the id of a session to go on with, and Fork begins a new one with
-	// its history.
-	Resume string
-	Fork   bool
+	// Resume is the id of a session to go on with. With Fork a new session begins
+	// with its history, as far as the message whose id is At; empty is all of it.
+	Resume, At string
+	Fork       bool
+
+	// Observe, if set, is told each message as it comes, before it waits for the
+	// reader of its turn. It returns soon.
+	Observe func(Message)
 
 	Log *slog.Logger // nil is none
 	// Start bounds the start of the program; 0 means 60 s.
@@ -169,6 +173,7 @@ func (o *Options) arguments() []string {
 	add("--resume", o.Resume)
 	if o.Fork && o.Resume != "" {
 		args = append(args, "--fork-session")
+		add("--resume-session-at", o.At)
 	}
 	if !o.Version.Before(promptSnapshots) {
 		add("--system-prompt-snapshot", "off") // or a session that is resumed keeps its first prompt
