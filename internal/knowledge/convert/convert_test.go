@@ -1,15 +1,20 @@
 package convert_test
 
 import (
+	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/holodeck-go/holodeck/internal/knowledge/convert"
+	"github.com/holodeck-go/holodeck/internal/knowledge/convert/ooxml/ooxmltest"
 )
 
 func limits() convert.Limits { return convert.DefaultLimits() }
@@ -70,6 +75,18 @@ func TestDocument(t *testing.T) {
 		{"json null", ".json", `null`, ""},
 		{"json keeps digits", ".json", `[1.10, 1e400, 12345678901234567890]`, "1.10, 1e400, 12345678901234567890\n"},
 		{"jsonl", ".jsonl", "{\"a\":1}\n\n{\"a\":2}\n", "a: 1\n\na: 2\n"},
+		{"utf-16", ".txt", "\xff\xfeh\x00i\x00=\xd8\xa1\xdc\n\x00", "hi💡\n"},
+		{"utf-16, the other way", ".csv", "\xfe\xff\x00a\x00\n\x00\xe9", "a: é\n"},
+		{"latin-1", ".txt", "na\xefve \x80\r\n", "naïve €\n"},
+		{"html", ".html", "<!doctype html><title>Lamp  shop</title><nav><a href=/>Home</a></nav><script>x()</script><h2>Bulbs</h2><p>At most <b>40</b> <a href='/w'>watts</a>.</p>" +
+			"<ul><li>one<li>two</ul><table><tr><th>Lamp<th>Price<tr><td>Brass<td>89</table><p hidden>no</p><pre>a\n  b</pre><img src=x alt='a picture'><button>Buy</button>",
+			"# Lamp shop\n\n## Bulbs\n\nAt most **40** watts.\n\n- one\n- two\n\n| Lamp  | Price |\n|-------|-------|\n| Brass | 89    |\n\n```\na\n  b\n```\n\na picture\n"},
+		{"html with a heading of its own", ".htm", "<title>Shop</title><h1>Lamps</h1><a href=x><p>in a link</p></a>", "# Lamps\n\nin a link\n"},
+		{"html in latin-1", ".html", "<meta charset=iso-8859-1><p>na\xefve", "naïve\n"},
+		{"html without text", ".html", "<script>x</script>", ""},
+		{"word", ".docx", string(ooxmltest.Word{Styles: ooxmltest.Headings, Body: ooxmltest.Paragraph("Heading1", "Lamps")}.Bytes()), "# Lamps\n"},
+		{"excel", ".xlsx", string(ooxmltest.Book{Sheet: "S", Rows: "<row><c><v>1</v></c></row>"}.Bytes()), "## S\n\n| 1 |\n| --- |\n"},
+		{"powerpoint", ".pptx", string(ooxmltest.Deck{Slides: []string{ooxmltest.Shape("title", "T")}}.Bytes()), "# T\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := newConverter(t).Document(t.Context(), tt.ext, []byte(tt.in), convert.Options{Limits: limits()})
@@ -200,6 +217,11 @@ func TestRecords(t *testing.T) {
 			"record 1: item_id=\"1\" item_name=\"i1\" shop_name=\"shop\"\n"},
 		{"json with one object at the path", ".json", `{"item":{"id":1}}`, convert.RecordOptions{Path: "item"}, "record 1: id=\"1\"\n"},
 		{"jsonl", ".jsonl", "{\"id\":1}\n\n{\"id\":2}\n", convert.RecordOptions{}, "line 1: id=\"1\"\nline 3: id=\"2\"\n"},
+		{"csv of an old Mac", ".csv", "id,a\r1,x\r\n2,\"y\rz\"\r", convert.RecordOptions{}, "line 2: id=\"1\" a=\"x\"\nline 3: id=\"2\" a=\"y\\nz\"\n"},
+		{"csv in utf-16", ".csv", "\xff\xfei\x00d\x00\n\x001\x00", convert.RecordOptions{}, "line 2: id=\"1\"\n"},
+		{"csv in latin-1", ".csv", "id\nna\xefve\n", convert.RecordOptions{}, "line 2: id=\"naïve\"\n"},
+		{"csv with quotes inside cells", ".csv", "id,a\n1,5\" pipe\n2,\"q\"\n", convert.RecordOptions{}, "line 2: id=\"1\" a=\"5\\\" pipe\"\nline 3: id=\"2\" a=\"q\"\n"},
+		{"jsonl with a mark", ".jsonl", "\ufeff{\"id\":1}\r\n{\"id\":2}", convert.RecordOptions{}, "line 1: id=\"1\"\nline 2: id=\"2\"\n"},
 		{"jsonl at a path", ".jsonl", `{"day":"mon","rows":[{"id":1},{"id":2}]}`, convert.RecordOptions{Path: "rows"},
 			"line 1, record 1: id=\"1\" day=\"mon\"\nline 1, record 2: id=\"2\" day=\"mon\"\n"},
 	} {
@@ -234,10 +256,18 @@ func TestRecordsRefuses(t *testing.T) {
 		{"a line that is a list", ".jsonl", "{}\n[1]", convert.RecordOptions{}, "line 2 is not an object with fields but: array"},
 		{"broken line", ".jsonl", "{\"id\":1}\n{", convert.RecordOptions{}, "Invalid JSON on line 2, column 2: it ends too early"},
 		{"cells that would be lost", ".csv", "id,a\n1,2,3\n", convert.RecordOptions{}, "has 3 cells in line 2, but 2 columns"},
+		{"json that is cut off", ".json", `[{"id":1},`, convert.RecordOptions{}, "it ends too early"},
+		{"json with a mistake", ".json", "[{\"id\":1},\n {\"id\":x}]", convert.RecordOptions{}, "is not JSON (line 2, column"},
+		{"json with more behind it", ".json", `[{"id":1}] 5`, convert.RecordOptions{}, "there is more after the end of the value"},
+		{"a long record of csv", ".csv", "id\n" + strings.Repeat("x", 200<<10), convert.RecordOptions{}, "a record is larger than 0.09766 MiB"},
+		{"a long line of jsonl", ".jsonl", "{\"id\":1}\n{\"id\":\"" + strings.Repeat("x", 200<<10) + "\"}", convert.RecordOptions{}, "has a line 2 of more than 0.09766 MiB"},
+		{"a long record of json", ".json", "[{\"id\":\"" + strings.Repeat("x", 200<<10) + "\"}]", convert.RecordOptions{}, "a record is larger than 0.09766 MiB"},
+		{"binary", ".csv", "id\n\x00", convert.RecordOptions{}, "is binary, not text (a zero byte at offset 3)"},
 		{"two columns of one name", ".csv", "id,a,a\n", convert.RecordOptions{}, "has two columns named 'a'"},
 		{"a path in a csv", ".csv", "id\n1\n", convert.RecordOptions{Path: "x"}, "remove record_path"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			tt.opts.Limits.FileBytes = 100 << 10
 			_, err := records(t, tt.ext, tt.in, tt.opts)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
@@ -256,6 +286,141 @@ func TestFieldsOfARecord(t *testing.T) {
 	}
 	if f := all[0].Field("a"); f.Null || f.Value != "1" {
 		t.Errorf("a is %+v", f)
+	}
+}
+
+// TestRecordsTakeNoMoreMemoryThanTheLargest reads a file that is far larger than
+// the memory it may take.
+func TestRecordsTakeNoMoreMemoryThanTheLargest(t *testing.T) {
+	const size, most = 96 << 20, 24 << 20
+	for extension, row := range map[string]string{".jsonl": `{"id":1,"text":"` + strings.Repeat("x", 1000) + "\"}\n", ".csv": "1," + strings.Repeat("x", 1000) + "\n"} {
+		path := filepath.Join(t.TempDir(), "large"+extension)
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := bufio.NewWriter(f)
+		if extension == ".csv" {
+			fmt.Fprintln(w, "id,text")
+		}
+		for written := 0; written < size; written += len(row) {
+			w.WriteString(row)
+		}
+		if err := errors.Join(w.Flush(), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		file, err := convert.OpenRecords(path, extension, convert.RecordOptions{Options: convert.Options{Limits: limits()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, now runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		n := 0
+		for _, err := range file.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; n%20_000 == 0 {
+				runtime.GC()
+				runtime.ReadMemStats(&now)
+				if used := int64(now.HeapAlloc) - int64(before.HeapAlloc); used > most {
+					t.Fatalf("%s: after %d records %d MiB are in use", extension, n, used>>20)
+				}
+			}
+		}
+		if n != (size+len(row)-1)/len(row) {
+			t.Errorf("%s: %d records", extension, n)
+		}
+	}
+}
+
+func TestRecordsThatNobodyWants(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.jsonl")
+	if err := os.WriteFile(path, []byte("{\"id\":1}\n{\"id\":2}\n{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := convert.OpenRecords(path, ".jsonl", convert.RecordOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range f.All() {
+		if err != nil || r.Where != "line 1" {
+			t.Errorf("%+v, %v", r, err)
+		}
+		break
+	}
+}
+
+func TestNotesOfTheEncoding(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain": "", "\ufeffmarked": "", "na\xefve": "is not UTF-8 (byte 0xEF at offset 2) and was read as Windows-1252; save it as UTF-8 if letters are wrong",
+	} {
+		if _, note, err := convert.Text([]byte(in)); note != want || err != nil {
+			t.Errorf("%q: note %q, %v", in, note, err)
+		}
+	}
+}
+
+func TestWhatAFetchedFileIs(t *testing.T) {
+	for _, tt := range []struct{ name, contentType, want string }{
+		{"a.MD", "text/html", ".md"}, {"page", "text/html; charset=utf-8", ".html"}, {"a.php", "text/plain", ".txt"}, {"", "application/pdf", ".pdf"},
+		{"", "application/x-ndjson", ".jsonl"}, {"a.png", "image/png", ""}, {"", "", ""}, {"", "nonsense;;", ""},
+	} {
+		if got := convert.ExtensionOf(tt.name, tt.contentType); got != tt.want {
+			t.Errorf("%s as %s: %q, want %q", tt.name, tt.contentType, got, tt.want)
+		}
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add([]byte("\xff\xfea\x00"))
+	f.Add([]byte("na\xefve\r"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text, _, err := convert.Text(data)
+		if err == nil && (!utf8.ValidString(text) || strings.Contains(text, "\r")) {
+			t.Errorf("%q became %q", data, text)
+		}
+		if utf8.Valid(data) && !bytes.ContainsAny(data, "\x00\r") && !bytes.HasPrefix(data, []byte("\ufeff")) && (err != nil || text != string(data)) {
+			t.Errorf("UTF-8 became something else: %q, %v", text, err)
+		}
+	})
+}
+
+func BenchmarkDocument(b *testing.B) {
+	paragraph := strings.Repeat("A sentence of some length that says little. ", 12)
+	for name, tt := range map[string]struct{ extension, content string }{
+		"markdown": {".md", strings.Repeat("## A heading\n\n"+paragraph+"\n\n", 2000)},
+		"html":     {".html", strings.Repeat("<h2>A heading</h2><p>"+paragraph+"</p>", 2000)},
+		"csv":      {".csv", "id,text\n" + strings.Repeat("1,"+paragraph+"\n", 2000)},
+		"json":     {".json", "[" + strings.TrimSuffix(strings.Repeat(`{"id":1,"text":"`+paragraph+`"},`, 2000), ",") + "]"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			c := newConverter(b)
+			b.SetBytes(int64(len(tt.content)))
+			for b.Loop() {
+				if _, err := c.Document(b.Context(), tt.extension, []byte(tt.content), convert.Options{Limits: limits()}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkRecords(b *testing.B) {
+	for extension, row := range map[string]string{".jsonl": `{"id":1,"text":"` + strings.Repeat("x y ", 100) + "\"}\n", ".csv": "1," + strings.Repeat("x y ", 100) + "\n"} {
+		b.Run(extension, func(b *testing.B) {
+			content := strings.Repeat(row, 20_000)
+			if extension == ".csv" {
+				content = "id,text\n" + content
+			}
+			b.SetBytes(int64(len(content)))
+			for b.Loop() {
+				if _, err := records(b, extension, content, convert.RecordOptions{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -122,7 +122,7 @@ func parseValueAt(text string) (node, int, error) {
 	}
 	offset := dec.InputOffset()
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		offset = syntax.Offset
+		offset = max(offset, syntax.Offset) // which does not always count from the beginning
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errEndsEarly

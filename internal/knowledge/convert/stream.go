@@ -369,7 +369,7 @@ func (f *RecordFile) elements(yield func(Record) bool) error {
 func (f *RecordFile) notJSON(dec *json.Decoder, err error) error {
 	offset := dec.InputOffset()
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		offset = syntax.Offset
+		offset = max(offset, syntax.Offset) // which does not always count from the beginning
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("is not JSON (after byte %d): %w", offset, errEndsEarly)
