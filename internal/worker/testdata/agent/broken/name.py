@@ -1,0 +1,5 @@
+import os
+
+VALUE = undefined_name
+
+def f(): pass

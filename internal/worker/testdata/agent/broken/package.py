@@ -1,0 +1,3 @@
+import yaml_not_there.loader
+
+def f(): pass

@@ -1,0 +1,3 @@
+import holodeck
+from holodeck.config import loader
+def f(ctx): return True
