@@ -76,7 +76,7 @@ func (m modelSource) pairs(r runtime) bool {
 }
 
 // open returns a model that plays a script.
-func (m modelSource) open(t *testing.T, s script.Script) llm.Model {
+func (m modelSource) open(t testing.TB, s script.Script) llm.Model {
 	t.Helper()
 	if m.section != nil {
 		model, _ := m.serve(t, s)
@@ -90,7 +90,7 @@ func (m modelSource) open(t *testing.T, s script.Script) llm.Model {
 }
 
 // serve returns a model that plays a script, and the server it is at.
-func (m modelSource) serve(t *testing.T, s script.Script) (llm.Model, *llmtest.Server) {
+func (m modelSource) serve(t testing.TB, s script.Script) (llm.Model, *llmtest.Server) {
 	t.Helper()
 	const key = "key-of-a-test"
 	server := llmtest.Start(t, s, llmtest.Options{
