@@ -57,6 +57,7 @@ type Chat struct {
 	record  Record
 	session agent.Session
 	leave   func() // gives up the conversation's folder; nil while nothing is kept
+	kept    bool   // the conversation is kept as it is now
 	unkept  bool   // the person was told that nothing is kept
 	sent    int    // messages, over all conversations of this run
 	outcome Outcome
@@ -204,6 +205,7 @@ func (c *Chat) keep(ctx context.Context, e Exchange) {
 
 // save keeps the conversation in its store.
 func (c *Chat) save() (err error) {
+	c.kept = false
 	if c.Store == nil || len(c.record.Exchanges) == 0 || len(c.record.Snapshots) == 0 {
 		return nil
 	}
@@ -212,7 +214,9 @@ func (c *Chat) save() (err error) {
 			return err
 		}
 	}
-	return c.Store.save(&c.record)
+	err = c.Store.save(&c.record)
+	c.kept = err == nil
+	return err
 }
 
 // unkeptBecause says once that nothing is kept, and why.
@@ -270,7 +274,7 @@ func (c *Chat) enter(r Record, leave func()) {
 	if c.leave != nil {
 		c.leave()
 	}
-	c.record, c.leave = r, leave
+	c.record, c.leave, c.kept = r, leave, leave != nil
 	c.allowed.forget()
 }
 

@@ -162,20 +162,15 @@ func (c *Chat) undo(ctx context.Context, _ string) error {
 }
 
 func (c *Chat) reset(ctx context.Context, _ string) error {
-	was := c.record
+	was := ""
+	if c.kept {
+		was = fmt.Sprintf("; /resume %s goes back to the one before", c.record.ID)
+	}
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	c.note("a new conversation%s", keptAs(was, c.Store))
+	c.note("a new conversation%s", was)
 	return nil
-}
-
-// keptAs says under which id a conversation that was left is kept.
-func keptAs(r Record, s *Store) string {
-	if s == nil || len(r.Exchanges) == 0 || len(r.Snapshots) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; /resume %s goes back to the one before", r.ID)
 }
 
 func (c *Chat) resumeCommand(ctx context.Context, ref string) error {

@@ -196,5 +196,5 @@ func (*Plain) Attended() bool { return false }
 
 // Ask implements Screen.
 func (*Plain) Ask(_ context.Context, _ string, choices ...string) (string, error) {
-	return choices[len(choices)-1], nil
+	return Nothing(choices), nil
 }

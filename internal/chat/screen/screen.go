@@ -37,8 +37,17 @@ type Screen interface {
 	Attended() bool
 	// Ask puts a question to the person and returns one of the choices, each of
 	// which begins with a letter of its own. The last is the answer of who says
+	// nothing. Without choices it returns what the person types, or "" of who says
 	// nothing. The error is that of a ctx that ended.
 	Ask(ctx context.Context, question string, choices ...string) (string, error)
+}
+
+// Nothing is the answer to a question of who says nothing.
+func Nothing(choices []string) string {
+	if len(choices) == 0 {
+		return ""
+	}
+	return choices[len(choices)-1]
 }
 
 // ErrLeave is the error of Read when the person interrupts the program where

@@ -28,9 +28,15 @@ type (
 // question is a question that waits for its answer.
 type question struct {
 	text    string
-	choices []string // the last is the answer of who interrupts
+	choices []string // the last is the answer of who interrupts; none: it is typed
 	answer  chan string
+	// draft and pastes are what the person was typing before.
+	draft  string
+	pastes pastes
 }
+
+// typed reports whether the answer is typed.
+func (q *question) typed() bool { return len(q.choices) == 0 }
 
 // tick is how often what moves is drawn.
 const tick = 100 * time.Millisecond
@@ -100,7 +106,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case endMsg:
 		m.turn, m.stopping = false, false
 	case askMsg:
-		m.question = msg.q
+		m.pose(msg.q)
 	case tickMsg:
 		m.now = time.Time(msg)
 		if m.turn {
@@ -142,8 +148,11 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		return tea.Suspend
 	case name == "ctrl+l":
 		return tea.ClearScreen
-	case m.question != nil:
+	case m.question != nil && !m.question.typed():
 		m.choose(name)
+		return nil
+	case m.question != nil && name == "enter":
+		m.answer(m.pastes.unfold(m.input.Value()))
 		return nil
 	case name == "ctrl+d" && m.input.Length() == 0:
 		m.end()
@@ -177,9 +186,8 @@ func (m *model) show(text string, ok bool) {
 // interrupt answers Ctrl-C: it stops what is under way, else it empties the line,
 // else, twice in a row, it leaves.
 func (m *model) interrupt() {
-	if q := m.question; q != nil {
-		m.question = nil
-		q.answer <- q.choices[len(q.choices)-1]
+	if m.question != nil {
+		m.answer(screen.Nothing(m.question.choices))
 	}
 	switch {
 	case m.turn && !m.stopping:
@@ -239,20 +247,41 @@ func (m *model) enter() {
 
 // paste takes what the terminal pastes.
 func (m *model) paste(text string) {
-	if m.question != nil {
+	if m.question != nil && !m.question.typed() {
 		return
 	}
 	m.hint = ""
 	m.input.InsertString(m.pastes.fold(screen.Printable(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))))
 }
 
+// pose shows a question; nil takes away the one there is. What the person was
+// typing waits until a typed answer is given.
+func (m *model) pose(q *question) {
+	if old := m.question; old != nil && old.typed() {
+		m.input.SetValue(old.draft)
+		m.input.MoveToEnd()
+		m.pastes = old.pastes
+	}
+	m.question = q
+	if q != nil && q.typed() {
+		q.draft, q.pastes = m.input.Value(), m.pastes
+		m.input.Reset()
+		m.pastes = pastes{}
+	}
+}
+
+// answer answers the question.
+func (m *model) answer(text string) {
+	q := m.question
+	m.pose(nil)
+	q.answer <- text
+}
+
 // choose answers the question by the letter of a choice.
 func (m *model) choose(name string) {
-	q := m.question
-	for _, c := range q.choices {
+	for _, c := range m.question.choices {
 		if strings.EqualFold(name, c[:1]) {
-			m.question = nil
-			q.answer <- c
+			m.answer(c)
 			return
 		}
 	}
@@ -314,7 +343,7 @@ func (m *model) View() tea.View {
 		}
 	}
 	v := tea.NewView(b.String())
-	if c := m.input.Cursor(); c != nil && m.question == nil {
+	if c := m.input.Cursor(); c != nil && (m.question == nil || m.question.typed()) {
 		c.X += 2
 		c.Y += len(above)
 		v.Cursor = c
@@ -339,6 +368,9 @@ func (m *model) above() []string {
 		var keys []string
 		for _, c := range m.question.choices {
 			keys = append(keys, "["+c[:1]+"]"+c[1:])
+		}
+		if m.question.typed() {
+			keys = []string{"Enter answers; an empty line does not"}
 		}
 		out = append(out, m.screen.render.Text("  "+strings.Join(keys, "   "), width, 2, markdown.Normal)...)
 	case m.turn:

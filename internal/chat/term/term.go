@@ -229,7 +229,7 @@ func (s *Screen) Ask(ctx context.Context, text string, choices ...string) (strin
 	case <-ctx.Done():
 		return "", ctx.Err()
 	case <-s.done:
-		return choices[len(choices)-1], nil
+		return screen.Nothing(choices), nil
 	}
 }
 

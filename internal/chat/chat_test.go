@@ -1,0 +1,387 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend"
+	"github.com/holodeck-go/holodeck/internal/chat"
+	"github.com/holodeck-go/holodeck/internal/chat/screen"
+	"github.com/holodeck-go/holodeck/internal/check"
+	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/llm"
+	"github.com/holodeck-go/holodeck/internal/tool"
+)
+
+// person is a Screen that says what a test has them say.
+type person struct {
+	says     []any // strings, and functions that do something between them
+	shown    []string
+	text     strings.Builder
+	stops    string // interrupts a turn that says this
+	cancel   context.CancelFunc
+	answers  []string // to questions
+	attended bool
+}
+
+func (p *person) Read(context.Context) (string, error) {
+	for len(p.says) > 0 {
+		next := p.says[0]
+		p.says = p.says[1:]
+		switch next := next.(type) {
+		case string:
+			return next, nil
+		case func():
+			next()
+		case error:
+			return "", next
+		}
+	}
+	return "", io.EOF
+}
+
+func (p *person) Begin(ctx context.Context) context.Context {
+	ctx, p.cancel = context.WithCancel(ctx)
+	p.text.Reset()
+	return ctx
+}
+
+func (p *person) Busy(string) {}
+func (p *person) Text(s string) {
+	p.text.WriteString(s)
+	if p.stops != "" && strings.Contains(p.text.String(), p.stops) {
+		p.cancel()
+	}
+}
+func (p *person) Break()                       {}
+func (p *person) Line(_ screen.Kind, s string) { p.shown = append(p.shown, s) }
+func (p *person) Say(s string)                 { p.shown = append(p.shown, s) }
+func (p *person) Attended() bool               { return p.attended }
+func (p *person) End(string) {
+	p.cancel()
+	if p.text.Len() > 0 {
+		p.shown = append(p.shown, p.text.String())
+	}
+}
+func (p *person) Ask(_ context.Context, question string, choices ...string) (string, error) {
+	p.shown = append(p.shown, question)
+	if len(p.answers) == 0 {
+		return choices[len(choices)-1], nil
+	}
+	a := p.answers[0]
+	p.answers = p.answers[1:]
+	for _, c := range choices {
+		if strings.HasPrefix(c, a) {
+			return c, nil
+		}
+	}
+	return "", fmt.Errorf("no choice begins with %q", a)
+}
+
+// sees fails unless the person was shown each of the texts, in that order.
+func (p *person) sees(t *testing.T, texts ...string) {
+	t.Helper()
+	rest := p.shown
+	for _, text := range texts {
+		i := 0
+		for i < len(rest) && !strings.Contains(rest[i], text) {
+			i++
+		}
+		if i == len(rest) {
+			t.Fatalf("%q is not shown there, but:\n%s", text, strings.Join(p.shown, "\n"))
+		}
+		rest = rest[i+1:]
+	}
+}
+
+// bot is an agent that counts turns, and what else tests need.
+const bot = `name: bot
+instructions: {inline: Be brief.}
+permissions: {ask: ["*"]}
+model:
+  provider: offline
+  name: scripted
+  script:
+    - {when: {user: stall}, do: [{text: "Let me "}, {text: "see "}, {text: "now"}, {block: true}]}
+    - {when: {user: secret}, do: [{text: "The key is hunter2-hunter2 of course."}]}
+    - {when: {user: search, round: 1}, do: [{call: {name: docs_search, args: {query: gates}}}]}
+    - {when: {turn: 1}, do: [{text: "one"}]}
+    - {when: {turn: 2}, do: [{text: "two"}]}
+    - {when: {turn: 3}, do: [{text: "three"}]}
+    - {do: [{text: "many"}]}
+tools:
+  - {type: vectorstore, name: docs, description: the guides, source: docs}
+`
+
+// fixture is an agent in a folder of its own.
+type fixture struct {
+	dir  string
+	opts chat.Options
+}
+
+func open(t *testing.T, file string) *fixture {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "agent.yaml"), file)
+	write(t, filepath.Join(dir, "docs", "a.md"), "The gates open at six.")
+	getenv := func(string) string { return "" }
+	a, problems := check.Load(dir, check.Options{Open: true, Options: config.Options{WorkDir: dir, Environ: []string{"SHOP_API_KEY=hunter2-hunter2"}}})
+	if config.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	env := agent.SystemEnv(slog.New(slog.DiscardHandler))
+	models := llm.Open(env, llm.Options{})
+	set, err := tool.Open(t.Context(), env, a, tool.Options{Getenv: getenv, Models: models})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := set.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	b, err := backend.Open(t.Context(), env, a, set, models, backend.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	store, err := chat.OpenStore(dir, getenv, a.Redactor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fixture{dir, chat.Options{Env: env, Agent: a, Backend: b, Store: store, Tools: set.Definitions(), WorkDir: dir}}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// talk holds a conversation and returns how it went.
+func (f *fixture) talk(t *testing.T, p *person) chat.Outcome {
+	t.Helper()
+	o := f.opts
+	o.Screen = p
+	outcome, err := chat.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+// newest returns the conversation that was last used.
+func (f *fixture) newest(t *testing.T) *chat.Record {
+	t.Helper()
+	r, err := f.opts.Store.Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestATurnIsInterruptedAndTheConversationGoesOn(t *testing.T) {
+	f := open(t, bot)
+	p := &person{says: []any{"please stall", "and now"}, stops: "Let me see"}
+	if o := f.talk(t, p); o.Failed != 0 || o.Messages != 2 {
+		t.Errorf("%+v", o)
+	}
+	p.sees(t, "cancelled; the conversation goes on", "two")
+	e := f.newest(t).Exchanges
+	if len(e) != 2 || e[0].Error != "cancelled" || e[0].Result.Response != "Let me see " || e[1].Result.Response != "two" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestUndoGoesBackAlsoInAConversationThatIsContinued(t *testing.T) {
+	f := open(t, bot)
+	f.talk(t, &person{says: []any{"a", "b", "c"}})
+	f.opts.Resume = f.newest(t)
+	p := &person{says: []any{"/undo", "/undo", "again", "/undo", "/undo", "/undo", "from the start"}}
+	f.talk(t, p)
+	p.sees(t, "continues the conversation", "taken back: c", "taken back: b", "two", "taken back: again", "taken back: a", "/undo: nothing was said yet", "one")
+	if r := f.newest(t); len(r.Exchanges) != 1 || r.Exchanges[0].Said != "from the start" {
+		t.Errorf("%+v", r.Exchanges)
+	}
+}
+
+func TestUndoSaysHowFarItGoes(t *testing.T) {
+	f := open(t, bot)
+	var says []any
+	for range 25 {
+		says = append(says, "x")
+	}
+	for range 25 {
+		says = append(says, "/undo")
+	}
+	p := &person{says: says}
+	f.talk(t, p)
+	p.sees(t, "/undo: the state before the last message is no longer kept")
+	if n := len(f.newest(t).Exchanges); n != 6 {
+		t.Errorf("%d exchanges are left, want 6: 20 states are kept", n)
+	}
+}
+
+func TestWhatCannotBeKeptIsToldAndTheConversationGoesOn(t *testing.T) {
+	f := open(t, bot)
+	chats := f.opts.Store.Dir()
+	p := &person{says: []any{"a", func() {
+		if err := errors.Join(os.RemoveAll(chats), os.WriteFile(chats, nil, 0o600)); err != nil {
+			t.Error(err)
+		}
+	}, "b", func() {
+		if err := os.Remove(chats); err != nil {
+			t.Error(err)
+		}
+	}, "/reset", "c", "/save"}}
+	f.talk(t, p)
+	p.sees(t, "one", "two", "it goes on here, and /save tries again", "one", "kept as ")
+	if strings.Contains(strings.Join(p.shown, "\n"), "goes back to the one before") {
+		t.Error("/reset promises what is not kept")
+	}
+}
+
+func TestSecretsAreMaskedInWhatIsKept(t *testing.T) {
+	f := open(t, strings.Replace(bot, "inline: Be brief.", `inline: "Key: ${SHOP_API_KEY}"`, 1))
+	f.opts.Mask = func(turn iter.Seq2[agent.Event, error]) iter.Seq2[agent.Event, error] { return turn }
+	f.talk(t, &person{says: []any{"my secret is hunter2-hunter2", "/save out.md", "/case"}})
+	files := []string{filepath.Join(f.dir, "out.md"), filepath.Join(f.dir, "agent.yaml"), filepath.Join(f.opts.Store.Dir(), f.newest(t).ID, "chat.json")}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+		}
+		said := strings.ReplaceAll(string(data), bot, "")
+		if file != files[1] && strings.Contains(said, "hunter2") || strings.Count(string(data), "hunter2-hunter2") > strings.Count(bot, "hunter2-hunter2") {
+			t.Errorf("%s holds the secret:\n%s", file, data)
+		}
+		if !strings.Contains(said, "[redacted]") {
+			t.Errorf("%s:\n%s", file, data)
+		}
+	}
+	info, err := os.Stat(files[2])
+	if err != nil || info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
+		t.Errorf("others may read it: %v, %v", info.Mode(), err)
+	}
+}
+
+func TestTwoProcessesAreNeverInOneConversation(t *testing.T) {
+	f := open(t, bot)
+	f.talk(t, &person{says: []any{"a"}})
+	r := f.newest(t)
+	other := f.opts
+	other.Resume = r
+	p := &person{says: []any{func() {
+		other.Screen = &person{}
+		if _, err := chat.Run(t.Context(), other); !errors.Is(err, chat.ErrInUse) {
+			t.Errorf("the second one ended in %v", err)
+		}
+	}}}
+	f.opts.Resume = r
+	f.talk(t, p)
+	other.Screen = &person{}
+	if _, err := chat.Run(t.Context(), other); err != nil {
+		t.Errorf("once it is free: %v", err)
+	}
+}
+
+func TestPermissionIsAskedHere(t *testing.T) {
+	f := open(t, bot)
+	p := &person{attended: true, answers: []string{"no", "yes", "always"}, says: []any{"search", "search", "search", "search", "/reset", "search"}}
+	f.talk(t, p)
+	p.sees(t, "May docs_search be called with {\"query\":\"gates\"}? (permissions.ask has \"*\")", "was not allowed: the person said no",
+		"May docs_search", "gave 1 passage", "May docs_search", "gave 1 passage", "gave 1 passage", "a new conversation", "May docs_search", "said no")
+}
+
+func TestAConversationOfAnotherAgentIsNotContinued(t *testing.T) {
+	f := open(t, bot)
+	f.talk(t, &person{says: []any{"a"}})
+	for want, change := range map[string]func(*chat.Record){
+		"held with the agent other":           func(r *chat.Record) { r.Agent = "other" },
+		"held on the runtime claude":          func(r *chat.Record) { r.Runtime = "claude" },
+		"held with a model of anthropic":      func(r *chat.Record) { r.Provider = "anthropic" },
+		"the snapshot's schema is \"new/v7\"": func(r *chat.Record) { r.Snapshots[0].State = []byte(`{"schema":"new/v7"}`) },
+	} {
+		o := f.opts
+		o.Resume, o.Screen = f.newest(t), &person{}
+		change(o.Resume)
+		if _, err := chat.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestTheLimitOfMessages(t *testing.T) {
+	f := open(t, bot)
+	f.opts.MaxMessages = 2
+	p := &person{says: []any{"a", "/usage", "/reset", "b", "c"}}
+	if o := f.talk(t, p); o.Messages != 2 || o.Refused != 1 {
+		t.Errorf("%+v", o)
+	}
+	p.sees(t, "one", "one", "not sent: this was to be a conversation of at most 2 messages (-m)")
+}
+
+func TestLeavingByAnInterrupt(t *testing.T) {
+	f := open(t, bot)
+	o := f.opts
+	o.Screen = &person{says: []any{"a", screen.ErrLeave}}
+	if _, err := chat.Run(t.Context(), o); !errors.Is(err, screen.ErrLeave) {
+		t.Errorf("%v", err)
+	}
+	if n := len(f.newest(t).Exchanges); n != 1 {
+		t.Errorf("%d exchanges are kept", n)
+	}
+}
+
+func TestTheEndOfTheProcessKeepsTheTurnUnderWay(t *testing.T) {
+	f := open(t, bot)
+	ctx, cancel := context.WithCancel(t.Context())
+	o := f.opts
+	p := &person{says: []any{"stall", "never sent"}, stops: "Let me see"}
+	o.Screen = &endingScreen{p, cancel}
+	if _, err := chat.Run(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if e := f.newest(t).Exchanges; len(e) != 1 || e[0].Result.Response != "Let me see " {
+		t.Errorf("%+v", e)
+	}
+}
+
+// endingScreen ends everything when the turn is interrupted.
+type endingScreen struct {
+	*person
+	end context.CancelFunc
+}
+
+func (s *endingScreen) Begin(ctx context.Context) context.Context {
+	ctx = s.person.Begin(ctx)
+	s.person.cancel = s.end
+	return ctx
+}
+
+func TestDamagedConversationsHideNoOthers(t *testing.T) {
+	f := open(t, bot)
+	f.talk(t, &person{says: []any{"a"}})
+	write(t, filepath.Join(f.opts.Store.Dir(), "ZZZ", "chat.json"), `{"schema":`)
+	list, damaged, err := f.opts.Store.List()
+	if err != nil || len(list) != 1 || len(damaged) != 1 || !strings.Contains(damaged[0].Error(), "ZZZ") {
+		t.Errorf("%v, %v, %v", list, damaged, err)
+	}
+	if table := chat.Table(list); !strings.Contains(table, "1 message") || !strings.HasSuffix(table, "  a\n") {
+		t.Errorf("%q", table)
+	}
+}
