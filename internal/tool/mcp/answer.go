@@ -26,7 +26,7 @@ func (s *session) speaker() *sdk.Client {
 		version = "dev"
 	}
 	options := &sdk.ClientOptions{
-		Logger:                   slog.New(c.log.Handler()),
+		Logger:                   c.log,
 		Capabilities:             &sdk.ClientCapabilities{},
 		ToolListChangedHandler:   func(context.Context, *sdk.ToolListChangedRequest) { c.changed() },
 		PromptListChangedHandler: func(context.Context, *sdk.PromptListChangedRequest) { c.changed() },

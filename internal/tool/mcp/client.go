@@ -297,13 +297,13 @@ func (c *Client) tell(text string) {
 	}
 }
 
-// notice tells a person of something.
+// notice tells a person of something, or the log where nobody is told.
 func (c *Client) notice(text string) {
-	if c.opts.Notice == nil {
-		c.log.Warn(text)
+	if c.opts.Notice != nil {
+		c.opts.Notice(text)
 		return
 	}
-	c.opts.Notice(text)
+	c.log.Warn(text)
 }
 
 // closedError is the error of whoever uses a closed client.

@@ -40,7 +40,7 @@ type Options struct {
 	Model llm.Model
 	// Elicit asks a person what the server wants to know; nil refuses.
 	Elicit func(ctx context.Context, q Question) (Answer, error)
-	// Notice, if set, is told in whole sentences what a person should know: a tool
+	// Notice is told in whole sentences what a person should know: a tool
 	// that is left out, a connection that broke. Otherwise the log is.
 	Notice func(message string)
 }
