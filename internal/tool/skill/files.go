@@ -50,7 +50,7 @@ func OpenFiles(t *config.SkillTool) (*Files, error) {
 			return err
 		case hidden && d.IsDir():
 			return fs.SkipDir
-		case d.IsDir(), hidden, name == "SKILL.md":
+		case !d.Type().IsRegular(), hidden, name == "SKILL.md":
 			return nil
 		}
 		f.names = append(f.names, name)
