@@ -20,11 +20,6 @@ func unread(a *config.Agent) []config.Problem {
 	if a.Deployment != nil {
 		warn(a.Block, "deployment", "this build does not deploy yet: the section has no effect")
 	}
-	for _, key := range []string{"file_timeout", "download_timeout", "cache_enabled", "cache_dir"} {
-		if a.Execution.Wrote(key) {
-			warn(a.Execution.Block, key, "this build does not convert or fetch the files of test cases yet: the key has no effect")
-		}
-	}
 	serving := func(b config.Block) {
 		for _, key := range []string{"max_concurrent_sessions", "session_memory_estimate_mib"} {
 			if b.Wrote(key) {

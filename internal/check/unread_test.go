@@ -18,7 +18,6 @@ evaluations:
 deployment:
   registry: {url: r.example.com, repository: a}
   target: {provider: aws, aws: {region: eu-central-1}}
-execution: {file_timeout: 9, download_timeout: 9, cache_enabled: true, cache_dir: c, llm_timeout: 9}
 openai: {max_concurrent_sessions: 2, session_memory_estimate_mib: 90}
 claude: {max_concurrent_sessions: 2, session_memory_estimate_mib: 90}
 `})
@@ -28,8 +27,6 @@ claude: {max_concurrent_sessions: 2, session_memory_estimate_mib: 90}
 	}
 	want := []string{
 		"warning unsupported evaluations.optimizer", "warning unsupported deployment",
-		"warning unsupported execution.file_timeout", "warning unsupported execution.download_timeout",
-		"warning unsupported execution.cache_enabled", "warning unsupported execution.cache_dir",
 		"warning unsupported openai.max_concurrent_sessions", "warning unsupported openai.session_memory_estimate_mib",
 		"warning unsupported claude.max_concurrent_sessions", "warning unsupported claude.session_memory_estimate_mib",
 	}

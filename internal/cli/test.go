@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/backend"
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/durable"
 	"github.com/holodeck-go/holodeck/internal/report"
 	"github.com/holodeck-go/holodeck/internal/runs"
 	"github.com/holodeck-go/holodeck/internal/testrun"
@@ -251,6 +253,24 @@ func testStatus(s runs.Summary) error {
 	return exitStatus(exitFailed)
 }
 
+// cacheDir returns where files of test cases are kept once they were fetched:
+// where a file or the environment says, or with the agent's other state.
+func (a *app) cacheDir(loaded *config.Agent) string {
+	dir := loaded.Execution.CacheDir
+	state, err := durable.StatePath(loaded.Dir, a.variable)
+	if err != nil || !sameFolder(dir, filepath.Join(loaded.Dir, ".holodeck", "cache")) {
+		return dir
+	}
+	return filepath.Join(state, "cache")
+}
+
+// sameFolder reports whether two paths name one folder.
+func sameFolder(a, b string) bool {
+	full, err := filepath.Abs(a)
+	other, otherErr := filepath.Abs(b)
+	return err == nil && otherErr == nil && full == other
+}
+
 // tell says something beside the results.
 func (a *app) tell(format string, args ...any) {
 	if !a.quiet {
@@ -290,6 +310,9 @@ func (t *testRun) run(ctx context.Context, files []reportFile) (err error) {
 	summary, ended := testrun.Run(ctx, t.opened.env, t.opened.config, t.opened.backend, testrun.Options{
 		Plan:     t.plan,
 		Code:     t.opened.code,
+		HTTP:     t.opened.http,
+		NoFetch:  t.opened.config.Offline || t.opened.tape.player != nil,
+		CacheDir: t.app.cacheDir(t.opened.config),
 		FailFast: t.failFast,
 		Progress: screen,
 		Earlier:  t.kept.earlier,

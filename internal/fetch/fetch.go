@@ -44,6 +44,8 @@ type Options struct {
 	Authorization string
 	// Once uses a file that was fetched before without asking the server.
 	Once bool
+	// Kept asks no server at all: a file that was not fetched before is an error.
+	Kept bool
 	// Wait pauses between tries; nil waits by the clock.
 	Wait func(ctx context.Context, d time.Duration) error
 }
@@ -82,9 +84,23 @@ func Get(ctx context.Context, address string, opts Options) (File, error) {
 	g := &getter{opts: opts, address: u, client: restricted(opts.HTTP)}
 	sum := sha256.Sum256([]byte(address))
 	g.stem = hex.EncodeToString(sum[:8])
+	// Whoever wants the same file at the same time gets it once.
+	lock, err := durable.Lock(ctx, filepath.Join(opts.Dir, g.stem+".lock"), durable.LockOptions{})
+	if err != nil {
+		return File{}, fmt.Errorf("keep %s: %w", Shown(address), err)
+	}
+	f, err := g.get(ctx)
+	return f, errors.Join(err, lock.Unlock())
+}
+
+// get returns the file, from the server or from before.
+func (g *getter) get(ctx context.Context) (File, error) {
 	have, ok := g.load()
-	if ok && opts.Once {
+	switch {
+	case ok && (g.opts.Once || g.opts.Kept):
 		return g.file(have), nil
+	case g.opts.Kept:
+		return File{}, fmt.Errorf("%s was not fetched before, and nothing is fetched here", Shown(g.address.String()))
 	}
 	f, err := g.inTime(ctx, have)
 	if err == nil {
@@ -95,7 +111,7 @@ func Get(ctx context.Context, address string, opts Options) (File, error) {
 		f.Stale = fmt.Sprintf("could not be fetched anew (%v); the copy from before is used", err)
 		return f, nil
 	}
-	return File{}, fmt.Errorf("fetch %s: %w", Shown(address), err)
+	return File{}, fmt.Errorf("fetch %s: %w", Shown(g.address.String()), err)
 }
 
 // Shown returns an address as people may see it: without user, query and

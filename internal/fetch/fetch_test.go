@@ -73,7 +73,7 @@ func TestAFileIsSentOnceUntilItChanges(t *testing.T) {
 	if changed.Path == first.Path || content(t, changed) != "two" {
 		t.Errorf("%+v: %q", changed, content(t, changed))
 	}
-	if files, err := os.ReadDir(opts.Dir); err != nil || len(files) != 2 {
+	if files, err := os.ReadDir(opts.Dir); err != nil || len(files) != 3 { // the file, what is known of it, and the lock
 		t.Errorf("kept %v, %v", files, err)
 	}
 	for _, file := range []string{first.Path, filepath.Dir(first.Path)} {
@@ -81,10 +81,15 @@ func TestAFileIsSentOnceUntilItChanges(t *testing.T) {
 			t.Errorf("the path %s has the query", file)
 		}
 	}
-	opts.Once = true
 	s.Close()
-	if f := get(); f != changed {
-		t.Errorf("once: %+v", f)
+	for _, opts.Once = range []bool{true, false} {
+		opts.Kept = !opts.Once
+		if f := get(); f != changed {
+			t.Errorf("without a server: %+v", f)
+		}
+	}
+	if _, err := fetch.Get(t.Context(), s.URL+"/other", opts); err == nil || err.Error() != s.URL+"/other was not fetched before, and nothing is fetched here" {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -218,8 +223,14 @@ func TestWhatIsRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
 	}
-	if files, err := os.ReadDir(opts.Dir); err != nil || len(files) != 0 {
-		t.Errorf("kept %v, %v", files, err)
+	files, err := os.ReadDir(opts.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if filepath.Ext(f.Name()) != ".lock" {
+			t.Errorf("kept %s", f.Name())
+		}
 	}
 }
 

@@ -209,7 +209,7 @@ func giveUp(done []runs.Turn, rest []config.Turn, reason string) []runs.Turn {
 // and is recorded as well.
 func (r *runner) runTurn(talk context.Context, session agent.Session, tc *config.TestCase, turn *config.Turn, t *runs.Turn) (passages []string, err error) {
 	*t = runs.Turn{Input: turn.Input, GroundTruth: turn.GroundTruth, RetrievalContext: turn.RetrievalContext}
-	message, ok := r.compose(t, turn)
+	message, ok := r.compose(talk, t, turn)
 	if !ok {
 		return nil, nil
 	}

@@ -18,6 +18,7 @@ type fake struct {
 	// turn plays a turn, counted from 1, of a session.
 	turn func(ctx context.Context, s *session, turn int, said string) ([]agent.Event, error)
 	open func() error // what NewSession returns as an error; nil for none
+	can  agent.Capabilities
 
 	sessions atomic.Int32
 	closed   atomic.Int32
@@ -65,7 +66,7 @@ func (f *fake) NewSession(_ context.Context, opts agent.SessionOptions) (agent.S
 	return &session{fake: f, options: opts, id: strconv.Itoa(int(f.sessions.Add(1)))}, nil
 }
 
-func (f *fake) Capabilities() agent.Capabilities { return agent.Capabilities{} }
+func (f *fake) Capabilities() agent.Capabilities { return f.can }
 func (f *fake) Close() error                     { return nil }
 
 // session is one conversation with a fake.

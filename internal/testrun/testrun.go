@@ -2,7 +2,9 @@ package testrun
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
@@ -18,6 +20,14 @@ type Options struct {
 	Parallel int
 	// Code runs graders; an agent that has one needs it.
 	Code *worker.Pool
+	// HTTP fetches files of test cases at addresses; nil is http.DefaultClient.
+	HTTP *http.Client
+	// NoFetch says that no file is fetched: those that were fetched before are
+	// there.
+	NoFetch bool
+	// CacheDir is where fetched files are kept; empty means what the agent file
+	// says.
+	CacheDir string
 	// Plan says what runs; nil means every case of the agent, as often as it
 	// says. It is one of NewPlan for the same agent.
 	Plan *Plan
@@ -58,11 +68,13 @@ type Progress interface {
 // are handed on, and the error is the cause. An error of Results, or an agent
 // that cannot be opened (*agent.BackendInitError), ends the run in the same way.
 // A failed case is no error.
-func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, opts Options) (runs.Summary, error) {
+func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, opts Options) (_ runs.Summary, err error) {
 	r, err := newRunner(env, a, b, opts.Code)
 	if err != nil {
 		return runs.Summary{}, err
 	}
+	r.files = newFiles(a, b.Capabilities(), opts)
+	defer func() { err = errors.Join(err, r.files.Close()) }()
 	plan := opts.Plan
 	if plan == nil {
 		if plan, err = NewPlan(a, Selection{}); err != nil {
@@ -100,6 +112,7 @@ type runner struct {
 	agent   *config.Agent
 	backend agent.Backend
 	names   *toolmatch.Names
+	files   *files
 	metrics []*eval.Metric // of the agent, for cases that have none of their own
 	search  bool           // the agent has a tool that retrieves
 	eval    eval.Options

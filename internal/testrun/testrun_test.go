@@ -579,7 +579,6 @@ func TestFiles(t *testing.T) {
 	write("notes.md", "\ufeff# Notes\n")
 	write("prices.csv", "a,b\n1,2\n")
 	write("binary.txt", "a\x00b")
-	write("latin.txt", "caf\xe9")
 	write("large.txt", strings.Repeat("x", testrun.MaxFileSize+1))
 	file := func(path string, kind config.FileType) config.FileInput {
 		return config.FileInput{Path: &path, Type: kind}
@@ -592,14 +591,12 @@ func TestFiles(t *testing.T) {
 		{"text and csv", []config.FileInput{file("notes.md", "text"), file("prices.csv", "csv")}, ""},
 		{"missing", []config.FileInput{file("none.txt", "text")}, "none.txt"},
 		{"a folder", []config.FileInput{file(".", "text")}, "is not a file"},
-		{"binary", []config.FileInput{file("binary.txt", "text")}, "is not UTF-8 text"},
-		{"not UTF-8", []config.FileInput{file("latin.txt", "text")}, "save it as UTF-8"},
+		{"binary", []config.FileInput{file("binary.txt", "text")}, "binary.txt is binary, not text"},
 		{"too large", []config.FileInput{file("large.txt", "text")}, "larger than 10 MiB"},
 		{"no image", []config.FileInput{file("notes.md", "image")}, "notes.md is not an image; give a PNG"},
 		{"no PDF", []config.FileInput{file("notes.md", "pdf")}, "notes.md is not a PDF"},
-		{"pages of a PDF", []config.FileInput{{Path: new("notes.md"), Type: "pdf", Pages: config.Pages{{First: 1, Last: 2}}}}, "leave pages out"},
-		{"word", []config.FileInput{file("a.docx", "word")}, "this build cannot read word files (a.docx)"},
-		{"url", []config.FileInput{{URL: new("https://example.com/x"), Type: "text"}}, "cannot fetch a file by its url"},
+		{"word that is none", []config.FileInput{file("notes.md", "word")}, "notes.md is damaged, or no Office file"},
+		{"neither path nor url", []config.FileInput{{Type: "text"}}, "a file has neither path nor url"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tc := ask("Sum it up.", "")
@@ -638,7 +635,7 @@ func TestImagesAndPDFsAreShownToTheModel(t *testing.T) {
 		{Path: new("a.png"), Type: "image"}, {Path: new("b.pdf"), Type: "pdf"}, {Path: new("c.txt"), Type: "text"},
 	}
 	var got []agent.Part
-	b := &fake{turn: func(_ context.Context, s *session, _ int, _ string) ([]agent.Event, error) {
+	b := &fake{can: agent.Capabilities{Images: true, Documents: true}, turn: func(_ context.Context, s *session, _ int, _ string) ([]agent.Event, error) {
 		got = s.parts
 		return reply("y"), nil
 	}}
@@ -660,11 +657,9 @@ func TestCheckFindsWhatARunCannotDo(t *testing.T) {
 	a := suite(nil, config.TestCase{Turns: []config.Turn{{
 		Input:         "x",
 		ExpectedTools: []config.ExpectedTool{{Name: "kb", Args: map[string]any{"q": map[string]any{"regex": "("}}}},
-		Files:         []config.FileInput{{Path: new("a.docx"), Type: "word"}, {Path: new("a.txt"), Type: "text"}, {Path: new("a.pdf"), Type: "pdf"}},
 	}}})
 	problems := testrun.Check(a)
-	if len(problems) != 2 || problems[0].Severity != config.SeverityError || problems[1].Severity != config.SeverityWarning ||
-		!strings.Contains(problems[0].Text, "argument q") || !strings.Contains(problems[1].Text, "word") {
+	if len(problems) != 1 || problems[0].Severity != config.SeverityError || !strings.Contains(problems[0].Text, "argument q") {
 		t.Errorf("got %v", problems)
 	}
 }

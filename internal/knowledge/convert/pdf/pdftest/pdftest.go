@@ -147,4 +147,4 @@ func link(key string, number int) string {
 }
 
 // CacheDir is where tests keep PDFium's compiled form from one run to the next.
-func CacheDir(tempDir string) string { return tempDir + "/holodeck-test-pdfium" }
+func CacheDir(tempDir string) string { return tempDir + "/holodeck-test/pdfium" }
