@@ -19,7 +19,8 @@ import (
 // examples, a fenced block marked
 //
 //	yaml FILE, csv FILE, text FILE …   is written to FILE;
-//	console                            is run, line by line, and must print what it shows.
+//	console                            is run, line by line, and must print what it shows;
+//	console python                     the same, where the tests run with a Python interpreter.
 //
 // A line of a console block that begins with "$ " is a command: holodeck (or
 // `go run ./cmd/holodeck`), which may end in `< FILE`, or `echo $?` for the exit
@@ -54,6 +55,9 @@ func runPage(t *testing.T, page string) {
 		t.Fatal(err)
 	}
 	for _, b := range blocks {
+		if b.kind == "console" && b.file != "" && b.file != interpreter {
+			continue
+		}
 		if b.kind == "console" {
 			runConsole(t, dir, page, b)
 			continue
