@@ -226,8 +226,8 @@ func hitText(n int, h knowledge.Hit) string {
 		legs[i] = fmt.Sprintf("%s %.2f", l.Name, l.Score)
 	}
 	fmt.Fprintf(&b, "    %s\n", strings.Join(legs, ", "))
-	if h.Section != "" {
-		fmt.Fprintf(&b, "    %s\n", strings.Join(append(h.Location[:len(h.Location):len(h.Location)], h.Section), " > "))
+	if h.Title != "" {
+		fmt.Fprintf(&b, "    %s\n", strings.Join(append(h.Location[:len(h.Location):len(h.Location)], h.Title), " > "))
 	}
 	if h.Page > 0 {
 		fmt.Fprintf(&b, "    page %d\n", h.Page)

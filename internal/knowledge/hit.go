@@ -19,8 +19,9 @@ type Hit struct {
 	// Legs are the scores of what was searched by: meaning, words, exact matches.
 	Legs []index.Leg `json:"legs"`
 	// Location are the titles of the sections around the passage's own, outermost
-	// first; Section names its own.
+	// first; Title and Section are the title and the name of its own.
 	Location []string `json:"location,omitempty"`
+	Title    string   `json:"title,omitempty"`
 	Section  string   `json:"section,omitempty"`
 	// Page is where it begins, from 1; 0 in a document without pages.
 	Page int `json:"page,omitempty"`
@@ -66,7 +67,7 @@ func (v *searchTool) hit(s *snapshot, found index.Hit) Hit {
 	if p.Place == nil {
 		return h
 	}
-	h.Location, h.Section, h.Page = p.Place.Chain, p.Place.SectionID, p.Place.Page
+	h.Location, h.Title, h.Section, h.Page = p.Place.Chain, p.Place.Title, p.Place.SectionID, p.Place.Page
 	if h.Page > 0 {
 		note("page", strconv.Itoa(h.Page))
 	}

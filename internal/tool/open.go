@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
@@ -108,7 +109,13 @@ func openEmbedder(ctx context.Context, env agent.Env, a *config.Agent, client *h
 	}
 	embedder, err := embed.Open(ctx, choice, embed.Options{Getenv: a.Variable, HTTP: client, Rand: env.Rand})
 	if err != nil {
-		return nil, fmt.Errorf("open the embedder: %w", err)
+		var names []string
+		for _, t := range a.Tools {
+			if config.IsRetrieval(t) {
+				names = append(names, config.CanonicalName(t))
+			}
+		}
+		return nil, fmt.Errorf("open the embedder of %s: %w", strings.Join(names, ", "), err)
 	}
 	return embedder, nil
 }
