@@ -33,6 +33,22 @@ func (b Backend) Providers() []Provider {
 	return nil
 }
 
+// ModelName returns what the runtime's traces and reports call a model: google_adk,
+// to which Gemini is what a model is, names the provider of any other before it,
+// where there is one.
+func (b Backend) ModelName(p Provider, name string) string {
+	if b != BackendGoogleADK {
+		return name
+	}
+	switch p {
+	case ProviderGoogle, ProviderOffline, "":
+		return name
+	case ProviderAzureOpenAI:
+		return "azure/" + name
+	}
+	return string(p) + "/" + name
+}
+
 // Resolve returns the runtime of an agent: the explicit one where the file
 // names one (empty otherwise), else the provider's default. Openai_agents is
 // another spelling of agent_framework. A runtime that does not work with the

@@ -62,6 +62,29 @@ func modelOf(provider string) string {
 	return fmt.Sprintf("name: a\ninstructions: {inline: Help.}\nmodel: {provider: %s, name: m, endpoint: 'https://example.com'}\n", provider)
 }
 
+func TestModelsAreNamedAsTheirRuntimeNamesThem(t *testing.T) {
+	for _, tt := range []struct {
+		backend  config.Backend
+		provider config.Provider
+		want     string
+	}{
+		{config.BackendGoogleADK, config.ProviderGoogle, "m"},
+		{config.BackendGoogleADK, config.ProviderOpenAI, "openai/m"},
+		{config.BackendGoogleADK, config.ProviderAzureOpenAI, "azure/m"},
+		{config.BackendGoogleADK, config.ProviderAnthropic, "anthropic/m"},
+		{config.BackendGoogleADK, config.ProviderOllama, "ollama/m"},
+		{config.BackendGoogleADK, config.ProviderOffline, "m"},
+		{config.BackendGoogleADK, "", "m"},
+		{config.BackendAgentFramework, config.ProviderAzureOpenAI, "m"},
+		{config.BackendClaude, config.ProviderAnthropic, "m"},
+		{config.BackendSemanticKernel, config.ProviderOpenAI, "m"},
+	} {
+		if got := tt.backend.ModelName(tt.provider, "m"); got != tt.want {
+			t.Errorf("%s calls a model of %q %s, want %s", tt.backend, tt.provider, got, tt.want)
+		}
+	}
+}
+
 func TestBackendInTheFile(t *testing.T) {
 	for _, tt := range []struct {
 		provider, backend string

@@ -90,20 +90,9 @@ func providerOf(provider string) string {
 	return provider
 }
 
-// modelOf returns the name of a model as traces show it: on google_adk, which
-// reaches models of other providers by a prefix, with that.
+// modelOf returns the name of a model as traces show it. Events have it already.
 func modelOf(a *config.Agent, provider, name string) string {
-	if a.Runtime != config.BackendGoogleADK {
-		return name
-	}
-	switch p := config.Provider(provider); p {
-	case config.ProviderGoogle, config.ProviderOffline, "":
-		return name
-	case config.ProviderAzureOpenAI:
-		return "azure/" + name
-	default:
-		return string(p) + "/" + name
-	}
+	return a.Runtime.ModelName(config.Provider(provider), name)
 }
 
 // ids makes the ids of traces and spans of an agent's own chance.

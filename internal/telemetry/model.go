@@ -162,7 +162,7 @@ func kindOfModel(err error) string {
 
 // chatOfEvent makes the span of a model call that a runtime made by itself.
 func (t *Telemetry) chatOfEvent(ctx context.Context, e agent.ModelCall) {
-	model := modelOf(t.agent, e.Provider, e.Model)
+	model := e.Model
 	attributes := []attribute.KeyValue{
 		operationName.String("chat"), providerName.String(providerOf(e.Provider)),
 		requestModel.String(model), responseModel.String(model),

@@ -137,7 +137,7 @@ func (s *turnSpan) end() {
 	s.span.SetAttributes(usageAttributes(r.Usage)...)
 	s.span.SetAttributes(numTurns.Int(r.NumTurns))
 	if r.Model != "" {
-		s.span.SetAttributes(responseModel.String(modelOf(t.agent, r.Provider, r.Model)))
+		s.span.SetAttributes(responseModel.String(r.Model))
 	}
 	if r.CostUSD != nil {
 		s.span.SetAttributes(costUSD.Float64(*r.CostUSD))

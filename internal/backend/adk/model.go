@@ -14,6 +14,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/backend/dialog"
+	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/llm"
 )
 
@@ -23,6 +24,11 @@ var errStopped = errors.New("the turn is over")
 // bridge is an agent's model behind ADK's interface. Which call of which turn it
 // makes is in the context.
 type bridge struct{ backend *Backend }
+
+// modelName is how ADK and its reports name a model.
+func modelName(provider, name string) string {
+	return config.BackendGoogleADK.ModelName(config.Provider(provider), name)
+}
 
 // Name implements model.LLM.
 func (b bridge) Name() string { return b.backend.model }

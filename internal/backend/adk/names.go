@@ -1,22 +1,6 @@
 package adk
 
-import (
-	"strings"
-
-	"github.com/holodeck-go/holodeck/internal/config"
-)
-
-// modelName is how ADK and the reports of an agent on it name a model: Gemini by
-// its name alone, every other by its provider, too.
-func modelName(provider, name string) string {
-	switch config.Provider(provider) {
-	case config.ProviderGoogle, config.ProviderOffline:
-		return name
-	case config.ProviderAzureOpenAI:
-		return "azure/" + name
-	}
-	return provider + "/" + name
-}
+import "strings"
 
 // agentName makes of an agent's name an identifier, as ADK wants it. Two names are
 // taken: the person's, and that of the first node of a workflow.
