@@ -137,6 +137,9 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 			return err
 		}
 	}
+	if a.inTerminal() {
+		opts.open.elicitor = new(elicitor)
+	}
 	opened, err := a.open(ctx, loaded, opts.open)
 	if err != nil {
 		return err
@@ -154,7 +157,7 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 		}
 	}
 	if a.inTerminal() {
-		err = a.chatInTerminal(ctx, o)
+		err = a.chatInTerminal(ctx, o, opts.open.elicitor)
 		opened.tape.whole = err == nil
 		return err
 	}
@@ -172,7 +175,7 @@ func (a *app) inTerminal() bool {
 
 // chatInTerminal holds a conversation in a terminal. What goes wrong in a turn is
 // seen there, and does not count at the end.
-func (a *app) chatInTerminal(ctx context.Context, o chat.Options) (err error) {
+func (a *app) chatInTerminal(ctx context.Context, o chat.Options, servers *elicitor) (err error) {
 	s := term.Open(term.Options{
 		In: a.Stdin, Out: a.Stdout, Environ: a.Environ, Color: a.colors(), Quiet: a.quiet,
 		Footer:   fmt.Sprintf("%s · %s · /help · Ctrl-D leaves", o.Agent.Name, o.Agent.Model.Name),
@@ -185,6 +188,8 @@ func (a *app) chatInTerminal(ctx context.Context, o chat.Options) (err error) {
 		err = errors.Join(err, s.Close())
 	}()
 	o.Screen = s
+	servers.show(s)
+	defer servers.show(nil)
 	_, err = chat.Run(ctx, o)
 	switch {
 	case errors.Is(err, screen.ErrLeave):

@@ -25,6 +25,7 @@ type openOptions struct {
 	forceIngest bool          // --force-ingest
 	model       string        // --model, or ""
 	degrade     bool          // an agent whose servers cannot be reached is opened, too
+	elicitor    *elicitor     // asks a person what servers want to know; nil where there is none
 	parallel    bool          // cases run side by side, as the execution section says
 	tape        tapeOptions   // --record and --replay
 	execution   []config.Flag // settings of the execution section
@@ -127,6 +128,7 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 		ForceIngest: opts.forceIngest,
 		Version:     versionNumber(a.Version),
 		Degrade:     opts.degrade,
+		Elicit:      opts.elicitor.function(),
 		Progress:    progress.report,
 		Notice:      progress.say,
 		Observe: func(ctx context.Context, c tool.Call, def *agent.Definition) (context.Context, func(agent.ToolCallFinished)) {
