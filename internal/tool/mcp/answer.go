@@ -1,5 +1,7 @@
 package mcp
 
+//lint:file-ignore SA1019 protocol 2026-07-28 deprecates roots, sampling and logging; servers of the versions before live on them
+
 import (
 	"context"
 	"encoding/json"

@@ -19,6 +19,9 @@ const (
 	longestPause = time.Minute
 )
 
+// turnPatience is how long a turn waits for a server that is brought back.
+const turnPatience = 5 * time.Second
+
 // Client is one MCP server of an agent. It is safe for concurrent use. Whoever
 // makes one closes it.
 type Client struct {
@@ -35,13 +38,12 @@ type Client struct {
 	// ctx ends with Close.
 	ctx    context.Context
 	cancel context.CancelFunc
-	// dialing holds a token while a connection is made: one at a time.
-	dialing chan struct{}
-	// running counts what Close waits for.
+	// running counts what Close waits for. It grows under mu, and not once closed.
 	running sync.WaitGroup
 
 	mu       sync.Mutex
 	session  *session // nil when there is no connection
+	attempt  *attempt // to make one; nil when none is under way
 	stale    bool     // the server said that its tools changed
 	reached  bool     // there was a connection once, and so a list of tools
 	failure  error    // of the last attempt to connect, or why the connection broke
@@ -62,11 +64,10 @@ func New(env agent.Env, t *config.MCPTool, opts Options) (*Client, error) {
 	}
 	c := &Client{
 		config: t, name: t.Name, opts: opts,
-		env:     env.Scope("mcp " + t.Name), // what a server takes must not depend on who came first
-		log:     env.Log.With("server", t.Name),
-		limit:   time.Duration(t.RequestTimeout) * time.Second,
-		dialing: make(chan struct{}, 1),
-		told:    map[string]bool{},
+		env:   env.Scope("mcp " + t.Name), // what a server takes must not depend on who came first
+		log:   env.Log.With("server", t.Name),
+		limit: time.Duration(t.RequestTimeout) * time.Second,
+		told:  map[string]bool{},
 	}
 	c.connect = c.limit
 	if t.ConnectTimeout != nil {
@@ -87,7 +88,9 @@ func (c *Client) Name() string { return c.name }
 
 // Connect reaches the server and lists what it has, unless that is done. The
 // error is a *ConnectionError, a *TimeoutError or a *ProtocolError; with it the
-// client goes on, without tools, and Refresh tries again.
+// client goes on, without tools, and Refresh tries again. The end of ctx ends the
+// waiting and not the attempt, which has the bound of the agent file: a server that
+// is late is there for a later turn.
 func (c *Client) Connect(ctx context.Context) error {
 	_, err := c.acquire(ctx)
 	return err
@@ -95,8 +98,9 @@ func (c *Client) Connect(ctx context.Context) error {
 
 // Refresh brings the tools up to date; it is called before a turn. It brings back
 // a server that could not be reached or whose process ended, unless that has just
-// failed, and lists anew when the server said that its tools changed. With an
-// error the tools stay as they were.
+// failed, and lists anew when the server said that its tools changed. It does not
+// hold up a turn for longer than some seconds: a server that is late is there for
+// the next. With an error the tools stay as they were.
 func (c *Client) Refresh(ctx context.Context) error {
 	c.mu.Lock()
 	s, stale, failure := c.session, c.stale, c.failure
@@ -106,7 +110,13 @@ func (c *Client) Refresh(ctx context.Context) error {
 	case s == nil && idle:
 		return nil // a stream that was closed while idle is opened by the next call
 	case s == nil:
-		return c.Connect(ctx)
+		within, cancel := context.WithTimeout(ctx, turnPatience)
+		defer cancel()
+		err := c.Connect(within)
+		if within.Err() != nil && ctx.Err() == nil && errors.Is(err, within.Err()) {
+			return &ConnectionError{Fault{Server: c.name, What: "is not there yet", Next: "it is used as soon as it is"}}
+		}
+		return err
 	case stale:
 		return c.list(ctx, s)
 	}
@@ -127,12 +137,16 @@ func (c *Client) Degraded() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.session != nil || c.failure == nil:
-		return ""
 	case c.closed:
 		return fmt.Sprintf("the MCP server %s is closed", c.name)
+	case c.session != nil:
+		return ""
+	case c.failure != nil:
+		return fmt.Sprintf("the MCP server %s is out of reach, and is tried again before the next turn: %v", c.name, c.failure)
+	case !c.reached && c.attempt != nil:
+		return fmt.Sprintf("the MCP server %s is not there yet, and is used as soon as it is", c.name)
 	}
-	return fmt.Sprintf("the MCP server %s is out of reach, and is tried again before the next turn: %v", c.name, c.failure)
+	return ""
 }
 
 // Close cancels the calls that are under way and ends the connection; a server
@@ -140,13 +154,9 @@ func (c *Client) Degraded() string {
 // and is idempotent.
 func (c *Client) Close() error {
 	c.mu.Lock()
-	s, was := c.session, c.closed
+	s := c.session
 	c.session, c.closed = nil, true
 	c.mu.Unlock()
-	if was {
-		c.running.Wait()
-		return nil
-	}
 	c.cancel()
 	var err error
 	if s != nil {
@@ -159,94 +169,80 @@ func (c *Client) Close() error {
 	return nil
 }
 
+// attempt is one try to make a connection, which many may wait for.
+type attempt struct {
+	done    chan struct{} // closed when session and err are set
+	session *session
+	err     error
+}
+
 // acquire returns the connection, and makes one where there is none. Just after
 // an attempt that failed it returns the error of that.
 func (c *Client) acquire(ctx context.Context) (*session, error) {
-	if s := c.current(); s != nil {
-		return s, nil
+	c.mu.Lock()
+	switch {
+	case c.closed:
+		c.mu.Unlock()
+		return nil, c.closedError()
+	case c.session != nil:
+		defer c.mu.Unlock()
+		return c.session, nil
+	case c.attempt == nil && c.retryAt.After(c.env.Now()):
+		defer c.mu.Unlock()
+		return nil, c.failure
+	case c.attempt == nil:
+		c.attempt = &attempt{done: make(chan struct{})}
+		c.running.Go(c.dial)
 	}
+	a := c.attempt
+	c.mu.Unlock()
 	select {
-	case c.dialing <- struct{}{}:
+	case <-a.done:
+		return a.session, a.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-c.ctx.Done():
-		return nil, c.closedError()
 	}
-	defer func() { <-c.dialing }()
+}
+
+// dial makes the attempt to connect that is under way.
+func (c *Client) dial() {
+	s, err := c.newSession()
+	if err == nil {
+		if err = c.list(c.ctx, s); err != nil {
+			s.close()
+		}
+	}
 	c.mu.Lock()
-	s, closed, failure := c.session, c.closed, c.failure
-	wait := c.retryAt.After(c.env.Now())
-	c.mu.Unlock()
+	a := c.attempt
+	c.attempt = nil
 	switch {
-	case closed:
-		return nil, c.closedError()
-	case s != nil:
-		return s, nil
-	case wait:
-		return nil, failure
+	case err == nil && c.closed:
+		err = c.closedError()
+		defer s.close()
+	case err == nil:
+		c.session, c.reached = s, true
+		c.failure, c.failures, c.retryAt = nil, 0, time.Time{}
+		c.running.Go(func() { c.watch(s) })
+	default:
+		c.failure = err
+		c.retryAt = c.env.Now().Add(min(firstPause<<min(c.failures, 10), longestPause))
+		c.failures++
 	}
-	return c.dial(ctx)
+	c.mu.Unlock()
+	if a.err = err; err == nil {
+		a.session = s
+	}
+	close(a.done)
 }
 
-// current returns the connection, or nil when there is none.
-func (c *Client) current() *session {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.session
-}
-
-// drop forgets a connection that turned out to be closed.
+// drop ends a connection that turned out to be of no use.
 func (c *Client) drop(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session == s {
+	if c.session == s && !c.closed {
 		c.session = nil
+		c.running.Go(func() { s.close() })
 	}
-}
-
-// dial makes a connection and lists what the server has. It holds the token of
-// dialing.
-func (c *Client) dial(ctx context.Context) (*session, error) {
-	s, err := c.newSession(ctx)
-	if err == nil {
-		err = c.list(ctx, s)
-	}
-	if err == nil {
-		err = c.adopt(s)
-	}
-	if err == nil {
-		return s, nil
-	}
-	if s != nil {
-		s.close()
-	}
-	if ctx.Err() == nil || errors.Is(err, context.DeadlineExceeded) { // else cancelled, which says nothing of the server
-		c.fail(err)
-	}
-	return nil, err
-}
-
-// adopt makes s the connection of the client.
-func (c *Client) adopt(s *session) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return c.closedError()
-	}
-	c.session, c.reached = s, true
-	c.failure, c.failures, c.retryAt = nil, 0, time.Time{}
-	c.running.Go(func() { c.watch(s) })
-	return nil
-}
-
-// fail notes that the server could not be reached.
-func (c *Client) fail(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	pause := min(firstPause<<min(c.failures, 10), longestPause)
-	c.failure = err
-	c.failures++
-	c.retryAt = c.env.Now().Add(pause)
 }
 
 // watch waits for the end of a connection and notes it. That a stream was closed
@@ -258,7 +254,10 @@ func (c *Client) watch(s *session) {
 	lost := c.session == s
 	c.mu.Unlock()
 	defer s.close()
-	if !lost || !started && cause == nil {
+	switch {
+	case !lost: // we ended it
+		return
+	case !started && cause == nil:
 		c.drop(s)
 		c.log.Debug("the stream is closed, and is opened by the next call")
 		return

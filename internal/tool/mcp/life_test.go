@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -277,5 +278,50 @@ func TestAToolThatIsGoneSaysSo(t *testing.T) {
 	var refusal *mcp.ProtocolError
 	if !errors.As(err, &refusal) || refusal.Code != -32602 {
 		t.Errorf("the error is %#v", err)
+	}
+}
+
+func TestAServerThatIsSlowToStartIsThereForALaterTurn(t *testing.T) {
+	ready := make(chan struct{})
+	s := at(config.MCPHTTP, mcptest.Listen(t, "http", mcptest.New("alpha"), func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-ready:
+				next.ServeHTTP(w, r)
+			case <-r.Context().Done():
+			}
+		})
+	}))
+	c := s.client(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // nobody waits as long as it takes
+	if err := c.Connect(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("not waiting ended in %v", err)
+	}
+	if len(names(c)) > 0 || !strings.Contains(c.Degraded(), "not there yet") {
+		t.Errorf("the tools are %q, degraded by %q", names(c), c.Degraded())
+	}
+	close(ready)
+	if err := c.Refresh(t.Context()); err != nil || c.Degraded() != "" || !slices.Contains(names(c), "files__echo") {
+		t.Errorf("at the next turn: %v, %q, %q", err, c.Degraded(), names(c))
+	}
+}
+
+func TestAServerThatIsGoneForGoodIsToldOfAndLeft(t *testing.T) {
+	for _, transport := range []config.MCPTransport{config.MCPSSE, config.MCPHTTP} {
+		t.Run(string(transport), func(t *testing.T) {
+			server := httptest.NewServer(mcptest.Handler(string(transport), mcptest.New("alpha")))
+			c := at(transport, server.URL).connect(t)
+			t.Cleanup(func() { server.Config.Close() })
+			server.Listener.Close()
+			server.CloseClientConnections()
+			for _, name := range []string{"files__echo", "files__note", "files__echo"} {
+				_, err := call(t.Context(), t, c, name, `{"text":"x"}`)
+				says(t, err, "MCPConnectionError", "server files", "see that the server runs")
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

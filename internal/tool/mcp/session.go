@@ -37,12 +37,11 @@ type session struct {
 }
 
 // newSession reaches the server and agrees on the protocol with it.
-func (c *Client) newSession(caller context.Context) (*session, error) {
+func (c *Client) newSession() (*session, error) {
 	s := &session{client: c}
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
-	ctx, cancel := context.WithTimeout(caller, c.connect)
+	ctx, cancel := context.WithTimeout(c.ctx, c.connect)
 	defer cancel()
-	defer context.AfterFunc(c.ctx, cancel)()
 	connected := context.AfterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
 	var err error
 	s.sdk, err = s.speaker().Connect(ctx, s, &sdk.ClientSessionOptions{ProtocolVersion: string(c.config.ProtocolVersion)})
@@ -54,7 +53,7 @@ func (c *Client) newSession(caller context.Context) (*session, error) {
 		return s, nil
 	}
 	s.close()
-	return nil, s.explain(caller, "did not answer the start of the protocol", c.connect, err)
+	return nil, s.explain(c.ctx, "did not answer the start of the protocol", c.connect, err)
 }
 
 // Connect implements the SDK's Transport. The stream must outlive the attempt
@@ -128,7 +127,10 @@ func (s *session) request(caller context.Context, doing string, f func(ctx conte
 // explain turns what went wrong into an error of this package. An end of the
 // caller's own context is returned as it is.
 func (s *session) explain(caller context.Context, what string, limit time.Duration, err error) error {
-	if caller.Err() != nil {
+	switch {
+	case s.client.ctx.Err() != nil:
+		return s.client.closedError()
+	case caller.Err() != nil:
 		return context.Cause(caller)
 	}
 	if cause := context.Cause(s.ctx); cause != nil && errors.Is(err, context.Canceled) {
@@ -143,8 +145,6 @@ func (s *session) explain(caller context.Context, what string, limit time.Durati
 		network net.Error
 	)
 	switch {
-	case s.client.ctx.Err() != nil:
-		return s.client.closedError()
 	case errors.As(err, &ours):
 		return err
 	case errors.As(err, &garbage):
