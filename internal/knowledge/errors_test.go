@@ -236,16 +236,18 @@ func TestABrokenEmbedderNeverReachesTheIndex(t *testing.T) {
 		{"too few", brokenEmbedder{vectors: func(int) [][]float32 { return nil }}, "gave 0 vectors for 2 texts"},
 		{"an error", brokenEmbedder{vectors: each(nil), err: errors.New("status 503")}, "embed with offline/hashing-1+words/1: status 503"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			d := newDesk(t, docsFiles())
-			tt.emb.Embedder = embed.NewHashing(0)
-			a, tool := d.load(docs)
-			_, err := knowledge.Open(t.Context(), d.env(), a, tool, tt.emb, knowledge.Options{})
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v, want %q", err, tt.want)
-			}
-			requireNoIndex(t, d)
-		})
+		for _, keys := range []string{docs, sections} {
+			t.Run(tt.name, func(t *testing.T) {
+				d := newDesk(t, docsFiles())
+				tt.emb.Embedder = embed.NewHashing(0)
+				a, tool := d.load(keys)
+				_, err := knowledge.Open(t.Context(), d.env(), a, tool, tt.emb, knowledge.Options{})
+				if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "tool kb_search: ") {
+					t.Errorf("error %v, want %q", err, tt.want)
+				}
+				requireNoIndex(t, d)
+			})
+		}
 	}
 }
 
