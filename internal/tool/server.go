@@ -53,9 +53,6 @@ func (o *opener) connect(ctx context.Context, t *config.MCPTool) (server, error)
 	}
 	c, err := mcp.New(o.env, t, opts)
 	if err != nil {
-		if missing, ok := errors.AsType[*mcp.ConnectionError](err); ok && o.opts.Degrade {
-			return absent{missing}, nil
-		}
 		return nil, err
 	}
 	told := o.waiting(t)
@@ -126,21 +123,6 @@ func whatTakesTime(t *config.MCPTool) string {
 	}
 	return ""
 }
-
-// absent is a server that cannot even be started here.
-type absent struct{ why error }
-
-// Tools implements server.
-func (absent) Tools() ([]agent.Tool, int) { return nil, 0 }
-
-// Refresh implements server.
-func (a absent) Refresh(context.Context) error { return a.why }
-
-// Degraded implements server.
-func (a absent) Degraded() string { return a.why.Error() }
-
-// Close implements server.
-func (absent) Close() error { return nil }
 
 // perSession opens a server for each session. The one that was opened with the
 // agent, to find out that it can be and what it offers, is the first's.
