@@ -161,7 +161,7 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 		opened.tape.whole = err == nil
 		return err
 	}
-	o.Screen = screen.NewPlain(a.Stdin, a.Stdout, a.Stderr, screen.PlainOptions{Quiet: a.quiet, Verbose: a.verbose > 0})
+	o.Screen = screen.NewPlain(a.Stdin, a.Stdout, a.Stderr, screen.PlainOptions{Prompt: a.prompt(), Quiet: a.quiet, Verbose: a.verbose > 0})
 	outcome, err := chat.Run(ctx, o)
 	opened.tape.whole = err == nil
 	return a.chatEnd(ctx, outcome, err)
@@ -171,6 +171,15 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 func (a *app) inTerminal() bool {
 	in, ok := a.Stdin.(*os.File)
 	return ok && isTerminal(in) && a.StdoutTerminal && a.escapes()
+}
+
+// prompt returns what asks for a message where a person types into a plain line,
+// and nothing in a pipe.
+func (a *app) prompt() string {
+	if in, ok := a.Stdin.(*os.File); ok && isTerminal(in) {
+		return "> "
+	}
+	return ""
 }
 
 // chatInTerminal holds a conversation in a terminal. What goes wrong in a turn is
