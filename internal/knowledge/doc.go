@@ -8,13 +8,13 @@
 //
 // # What is read
 //
-// A source is a file or a folder, which is walked to its end. Of a folder,
-// files that can be read are taken and others are counted and told; names
-// that begin with a dot are passed over. Symbolic links are followed, each file
-// is taken once, and a link that leads out of both the agent folder and the
-// source is an error. So is every file that is taken and cannot be read: an
-// answer that silently lacks a document is worse than none. All such files are
-// named at once, and nothing is written.
+// A source is a file, a folder, which is walked to its end, a pattern of files,
+// or an address, at which one file is fetched. Of a folder, files of kinds that
+// can be read are taken and others are counted and told; names that begin with a
+// dot are passed over. Symbolic links are followed, each file is taken once, and
+// a link that leads out of both the agent folder and the source is an error. A
+// file that cannot be read is left out, and told each time the tool is opened,
+// with what is wrong with it; where nothing else is there, that is the error.
 //
 // # How an index changes
 //

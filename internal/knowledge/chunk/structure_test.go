@@ -321,3 +321,21 @@ func BenchmarkStructure(b *testing.B) {
 		s.Split(text, nil)
 	}
 }
+
+// A line that never ends must take time in proportion to its length.
+func TestLongLines(t *testing.T) {
+	const most, some, counted = 50 << 20, 6 << 20, 1 << 20
+	for name, line := range map[string]string{
+		"words": strings.Repeat("lamp ", most/5), "no blanks": strings.Repeat("lamp", some/4), "wide": strings.Repeat("灯", some/3),
+	} {
+		n := 0
+		for _, p := range chunk.Split(line, chunk.Options{Size: chunk.DefaultSize}) {
+			n += p.End - p.Start
+		}
+		if n != len(line) {
+			t.Errorf("%s: %d of %d bytes", name, n, len(line))
+		}
+		part := line[:counted/12*12] // real tokens take longer to count
+		requireStructure(t, part, chunk.StructureOptions{MaxTokens: 800})
+	}
+}
