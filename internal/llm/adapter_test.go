@@ -550,12 +550,17 @@ func TestWhatAToolShowsReachesTheModel(t *testing.T) {
 		req := asked("take a picture")
 		_, done := called(t, m, req)
 		shot := agent.TextResult("taken")
-		shot.Parts = append(shot.Parts, agent.Part{Kind: agent.PartImage, MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n1")})
+		shot.Parts = append(shot.Parts, agent.Part{Kind: agent.PartImage, MIME: "image/png", Data: []byte("\x89PNG\r\n\x1a\n1")},
+			agent.Part{Kind: agent.PartDocument, Name: "roll.zip", MIME: "application/zip", Data: []byte("PK")},
+			agent.Part{Kind: agent.PartDocument, Name: "film.pdf", MIME: "application/pdf", Data: []byte("%PDF-1.7")},
+			agent.Part{Kind: agent.PartData, MIME: "audio/wav", Data: []byte("click, said the shutter")})
 		req.Messages = append(req.Messages, done.Message, Message{Role: RoleTool, Results: []Result{{CallID: "c1", Name: "shoot", Result: shot}}})
 		if _, done := called(t, m, req); agent.JoinText(done.Message.Parts) != "I see." {
 			t.Errorf("it says %+v", done.Message)
 		}
-		if body := string(server.Requests()[1].Body); !strings.Contains(body, "iVBORw0KGgox") || !strings.Contains(body, "taken") {
+		if body := string(server.Requests()[1].Body); !strings.Contains(body, "iVBORw0KGgox") || !strings.Contains(body, "taken") ||
+			!strings.Contains(body, "[roll.zip, application/zip, 2 bytes: you cannot read it]") ||
+			strings.Contains(body, "[film.pdf,") != a.noDocuments || strings.Contains(body, "JVBERi0xLjc") == a.noDocuments {
 			t.Errorf("sent was %s", body)
 		}
 	})

@@ -252,7 +252,7 @@ func (m *anthropicModel) message(msg Message) (anthropicMessage, error) {
 	}
 	out := anthropicMessage{Role: "user"}
 	for _, r := range msg.Results {
-		content, err := m.content(append(agent.Text(resultText(r)).Parts, imagesOf(r)...))
+		content, err := m.content(append(agent.Text(resultText(r)).Parts, m.info.seenIn(r)...))
 		if err != nil {
 			return anthropicMessage{}, err
 		}

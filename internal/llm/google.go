@@ -220,7 +220,7 @@ func (m *geminiModel) contents(msg Message, calls []Call) ([]geminiContent, erro
 			out.ID = memoryOf(calls[i]).ID
 		}
 		results.Parts = append(results.Parts, geminiPart{FunctionResponse: out})
-		seen = append(seen, imagesOf(r)...)
+		seen = append(seen, m.info.seenIn(r)...)
 	}
 	out := someOf(results)
 	if len(seen) == 0 {

@@ -46,13 +46,22 @@ func (i Info) unreadable(p agent.Part) error {
 		i.Provider, i.Name, cmp.Or(p.Name, "one"), mediaType(p))
 }
 
-// imagesOf returns the parts of a tool's result that are no text.
-func imagesOf(r Result) []agent.Part {
+// seenIn returns what a tool's result has beside text, as the model can be given
+// it. Of a document it cannot read it is told: no person chose to send that, and it
+// must not end the turn.
+func (i Info) seenIn(r Result) []agent.Part {
 	var list []agent.Part
 	for _, p := range r.Result.Parts {
-		if p.Kind == agent.PartImage || p.Kind == agent.PartDocument {
-			list = append(list, p)
+		switch p.Kind {
+		case agent.PartImage:
+		case agent.PartDocument:
+			if _, readable := documentText(p); !readable && (mediaType(p) != pdf || !i.Capabilities.Documents) {
+				p = agent.Part{Kind: agent.PartText, Text: fmt.Sprintf("[%s, %s, %d bytes: you cannot read it]", cmp.Or(p.Name, "a document"), mediaType(p), len(p.Data))}
+			}
+		default:
+			continue
 		}
+		list = append(list, p)
 	}
 	return list
 }

@@ -121,7 +121,7 @@ func (m *ollamaModel) messages(msg Message) ([]ollamaMessage, error) {
 	var seen []agent.Part
 	for _, r := range msg.Results {
 		out = append(out, ollamaMessage{Role: "tool", Content: resultText(r), ToolName: r.Name, ToolCallID: r.CallID})
-		seen = append(seen, imagesOf(r)...)
+		seen = append(seen, m.info.seenIn(r)...)
 	}
 	if len(seen) == 0 {
 		return out, nil

@@ -214,7 +214,7 @@ func (m *chatModel) messages(msg Message) ([]chatMessage, error) {
 	var seen []agent.Part // what the API takes from a person alone
 	for _, r := range msg.Results {
 		out = append(out, chatMessage{Role: "tool", ToolCallID: r.CallID, Content: resultText(r)})
-		seen = append(seen, imagesOf(r)...)
+		seen = append(seen, m.info.seenIn(r)...)
 	}
 	if len(seen) == 0 {
 		return out, nil

@@ -132,7 +132,7 @@ func (m *responsesModel) items(msg Message) ([]any, error) {
 	var items []any
 	for _, r := range msg.Results {
 		output := any(resultText(r))
-		if seen := imagesOf(r); len(seen) > 0 {
+		if seen := m.info.seenIn(r); len(seen) > 0 {
 			content, err := m.content(append(agent.Text(resultText(r)).Parts, seen...))
 			if err != nil {
 				return nil, err
