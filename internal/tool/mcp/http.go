@@ -141,7 +141,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Body.Close()
 		return answered(req, http.StatusNotFound), nil
 	}
-	if g.refused(resp) {
+	if !optional && g.refused(resp) {
 		return nil, newStatusError(resp)
 	}
 	if isEventStream(resp) {
@@ -159,7 +159,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 // isOptional says whether a request asks for the stream on which a streamable
 // server may send what nobody asked for.
 func isOptional(req *http.Request) bool {
-	return req.Method == http.MethodGet && req.Header.Get("Mcp-Protocol-Version") != ""
+	return req.Method == http.MethodGet && req.Header.Get("Mcp-Protocol-Version") != "" && req.Header.Get("Last-Event-ID") == ""
 }
 
 // roundTrip makes a request. Some servers send the head of the optional stream

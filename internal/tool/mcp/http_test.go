@@ -261,6 +261,35 @@ func TestATokenIsGotByClientCredentials(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatDoesNotComeInTimeOverAStream(t *testing.T) {
+	s := over(t, config.MCPHTTP, "alpha")
+	limit := 0.05
+	s.SSEReadTimeout = &limit
+	c := s.connect(t)
+	_, err := call(t.Context(), t, c, "files__slow", "{}")
+	says(t, err, "MCPConnectionError", "server files did not answer the call of slow", "the stream ended before the answer came", "sse_read_timeout")
+	if got := mustCall(t, c, "files__echo", `{"text":"x"}`); got != "alpha says x" {
+		t.Errorf("after that echo says %q", got)
+	}
+}
+
+func TestAServerWithoutAnOptionalStreamIsFine(t *testing.T) {
+	for _, code := range []int{401, 403, 404, 405, 406} {
+		c := at(config.MCPHTTP, mcptest.Listen(t, "http", mcptest.New("alpha"), func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet {
+					http.Error(w, "no", code)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		})).connect(t)
+		if got := mustCall(t, c, "files__echo", `{"text":"x"}`); got != "alpha says x" {
+			t.Errorf("%d: echo says %q", code, got)
+		}
+	}
+}
+
 func TestAServerWhoseOptionalStreamDoesNotBeginHoldsUpNothing(t *testing.T) {
 	limit := 0.4
 	s := at(config.MCPHTTP, mcptest.Listen(t, "http", mcptest.New("alpha"), func(next http.Handler) http.Handler {

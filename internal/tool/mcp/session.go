@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func (c *Client) newSession() (*session, error) {
 	defer cancel()
 	connected := context.AfterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
 	var err error
-	s.sdk, err = s.speaker().Connect(ctx, s, &sdk.ClientSessionOptions{ProtocolVersion: string(c.config.ProtocolVersion)})
+	s.sdk, err = s.speaker().Connect(ctx, s, &sdk.ClientSessionOptions{ProtocolVersion: string(cmp.Or(c.config.ProtocolVersion, defaultProtocol))})
 	if !connected() && err == nil {
 		err = context.Cause(ctx)
 	}
@@ -161,6 +162,9 @@ func (s *session) explain(caller context.Context, what string, limit time.Durati
 	case errors.As(err, &refusal) && refusal.Code != rejected:
 		fault.What, fault.Err = "refused: "+refusal.Message, nil
 		return &ProtocolError{Fault: fault, Code: refusal.Code}
+	case strings.Contains(err.Error(), "request terminated without response"): // nor for this
+		fault.Err, fault.Next = errors.New("the stream ended before the answer came"), "see that the server runs, and that sse_read_timeout is not too short"
+		return &ConnectionError{fault}
 	case strings.Contains(err.Error(), "unsupported protocol version"): // the SDK has no name for it
 		fault.What, fault.Next = "answered with a version of the protocol that is not known here", "use a server of the versions 2024-11-05 to 2026-07-28"
 		return &ProtocolError{Fault: fault}
