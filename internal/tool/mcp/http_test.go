@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -262,7 +263,22 @@ func TestATokenIsGotByClientCredentials(t *testing.T) {
 }
 
 func TestAnAnswerThatDoesNotComeInTimeOverAStream(t *testing.T) {
-	s := over(t, config.MCPHTTP, "alpha")
+	s := at(config.MCPHTTP, mcptest.Listen(t, "http", mcptest.New("alpha"), func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Error(err)
+			}
+			if !strings.Contains(string(body), `"slow"`) {
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				next.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "text/event-stream") // and then nothing
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		})
+	}))
 	limit := 0.05
 	s.SSEReadTimeout = &limit
 	c := s.connect(t)
