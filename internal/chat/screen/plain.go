@@ -147,6 +147,8 @@ func (p *Plain) Text(piece string) {
 		return
 	}
 	switch {
+	case p.broken && p.atStart:
+		text = "\n" + text
 	case p.broken:
 		text = "\n\n" + text
 	case !p.written && p.answers > 0:
@@ -171,6 +173,9 @@ func (p *Plain) write(text string) {
 func (p *Plain) Line(kind Kind, text string) {
 	if p.quiet && kind != Trouble || !p.verbose && (kind == Tool || kind == Thought) {
 		return
+	}
+	if !p.atStart && (p.broken || kind == Trouble) {
+		p.write("\n") // which is to come anyway: both may go to one terminal
 	}
 	fmt.Fprintln(p.notes, Printable(text))
 }
