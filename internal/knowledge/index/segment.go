@@ -93,10 +93,10 @@ var errSegment = errors.New("damaged words of passages")
 // ParseSegment is the inverse of Append. Bytes that Append cannot have written
 // are an error.
 func ParseSegment(b []byte) (*Segment, error) {
-	in := reader{rest: b}
+	in := reader{rest: string(b)} // one string for all: the terms are slices of it
 	s := &Segment{terms: make([]string, 0, in.count(1))}
 	for range cap(s.terms) {
-		s.terms = append(s.terms, string(in.bytes(in.count(1))))
+		s.terms = append(s.terms, in.text(in.count(1)))
 	}
 	passages := in.count(1)
 	s.lengths = make([]uint32, 0, passages)
@@ -122,21 +122,26 @@ func ParseSegment(b []byte) (*Segment, error) {
 	return s, nil
 }
 
-// reader takes numbers and bytes off a slice and remembers that one was
+// reader takes numbers and texts off a string and remembers that one was
 // missing.
 type reader struct {
-	rest   []byte
+	rest   string
 	failed bool
 }
 
+// number returns an unsigned varint.
 func (r *reader) number() uint64 {
-	v, n := binary.Uvarint(r.rest)
-	if n <= 0 {
-		r.failed, r.rest = true, nil
-		return 0
+	var v uint64
+	for i := 0; i < len(r.rest) && i < binary.MaxVarintLen64; i++ {
+		c := r.rest[i]
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			r.rest = r.rest[i+1:]
+			return v
+		}
 	}
-	r.rest = r.rest[n:]
-	return v
+	r.failed, r.rest = true, ""
+	return 0
 }
 
 // count returns a number of things that take at least size bytes each. More
@@ -144,14 +149,14 @@ func (r *reader) number() uint64 {
 func (r *reader) count(size int) int {
 	n := r.number()
 	if n > uint64(len(r.rest)/size) {
-		r.failed, r.rest = true, nil
+		r.failed, r.rest = true, ""
 		return 0
 	}
 	return int(n)
 }
 
-func (r *reader) bytes(n int) []byte {
-	b := r.rest[:n]
+func (r *reader) text(n int) string {
+	s := r.rest[:n]
 	r.rest = r.rest[n:]
-	return b
+	return s
 }
