@@ -52,6 +52,8 @@ func RunOver(t *testing.T, wire Wire, open Open) {
 		{"OneRange", testOneRange},
 		{"ParallelCalls", testParallelCalls},
 		{"CallsInEveryRound", testCallsInEveryRound},
+		{"Delegates", testDelegates},
+		{"CancelDelegate", testCancelDelegate},
 		{"RepeatedCallIDs", testRepeatedCallIDs},
 		{"Memory", testMemory},
 		{"Isolation", testIsolation},
@@ -187,6 +189,9 @@ func checkTurn(t *testing.T, events []agent.Event, failed error) {
 	for i, e := range events {
 		if h := e.Header(); h.Seq != i+1 || h.Time.IsZero() || h.Turn < 1 || h.Turn != events[0].Header().Turn {
 			t.Errorf("event %d, %T, has the header %+v", i+1, e, h)
+		}
+		if _, isCall := e.(agent.ToolCallFinished); !isCall && e.Header().Parent != "" {
+			continue // what a sub-agent says is no part of the answer
 		}
 		switch e := e.(type) {
 		case agent.TextDelta:

@@ -305,6 +305,40 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// spender is a tool that spends half a dollar on a model of its own.
+type spender struct {
+	echoTool
+	left chan agent.Limits
+}
+
+func (s spender) Delegate(_ context.Context, _ json.RawMessage, b agent.Behalf) (agent.ToolResult, error) {
+	s.left <- b.Limits
+	return agent.TextResult("spent"), b.Emit(b.CallID, agent.ModelCall{CostUSD: cost(0.5)})
+}
+
+func (spender) Basis() any { return nil }
+
+func TestWhatAToolSpendsCountsForTheBudget(t *testing.T) {
+	model := &fakeModel{capabilities: agent.Capabilities{Cost: true}, respond: func(llm.Request) llm.Done {
+		d := calling("Thinking.", llm.Call{Name: "lookup", Arguments: json.RawMessage(`{"query":"x"}`)})
+		d.CostUSD = cost(0.25)
+		return d
+	}}
+	tool := spender{left: make(chan agent.Limits, 9)}
+	set, with := newToolSet(t, tool)
+	limits := Limits{MaxTurnCostUSD: 2, MaxSessionCostUSD: 1.5, Model: turn.Deadline{After: time.Minute}}
+	s := newSession(t, Options{Model: model, Tools: set, ForSession: with, Limits: limits}, agent.SessionOptions{})
+	r := send(t, s, "go")
+	if r.StopReason != agent.StopBudget || *r.CostUSD != 1.5 || len(model.requests) != 2 {
+		t.Errorf("the turn ended in %s after %d model calls and %v USD: %s", r.StopReason, len(model.requests), *r.CostUSD, r.ErrorReason)
+	}
+	for _, want := range []float64{1.25, 0.5} {
+		if got := <-tool.left; got.MaxCostUSD != want || got.ModelTimeout != time.Minute || got.MaxTurns != DefaultMaxTurns {
+			t.Errorf("the tool may use %+v, want %g USD", got, want)
+		}
+	}
+}
+
 func TestACostLimitThatCannotBeKeptIsRefused(t *testing.T) {
 	model := &fakeModel{}
 	_, err := New(Options{Env: testEnv(), Backend: "agent_framework", Model: model, Limits: Limits{MaxSessionCostUSD: 1}})
