@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// MaxSteps is how many steps a script may take in a call; it is a second or
-	// so.
-	MaxSteps = 100_000_000
+	// MaxSteps is how many steps a script may take in a call; it is a fraction of a
+	// second.
+	MaxSteps = 20_000_000
 	// maxScript is the longest script, in bytes.
 	maxScript = 1 << 20
 )

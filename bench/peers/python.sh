@@ -1,0 +1,37 @@
+#!/bin/sh
+# The user's own Python, run by a real interpreter: functions, graders, what goes
+# wrong in them, and the pages that show them.
+#
+#   python.sh CACHE_DIR          the tests
+#   python.sh CACHE_DIR bench    the figures of docs/performance.md
+#
+# pydantic is installed once, into CACHE_DIR. Needs python3 with venv.
+set -eu
+
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+	echo "usage: $0 CACHE_DIR [bench]" >&2
+	exit 2
+fi
+root=$(cd "$(dirname "$0")/../.." && pwd)
+pins='pydantic==2.12.5'
+venv=$1/python-$(echo "$pins" | cksum | cut -d' ' -f1)
+
+# The marker is written last, so that half an installation is not taken for one.
+if [ ! -e "$venv/complete" ]; then
+	rm -rf "$venv"
+	mkdir -p "$1"
+	python3 -m venv "$venv"
+	# shellcheck disable=SC2086 # one word a package
+	"$venv/bin/pip" install --quiet --disable-pip-version-check $pins
+	touch "$venv/complete"
+fi
+
+# The pages show a machine on which python3 is on the PATH.
+PATH=$venv/bin:$PATH
+export PATH
+cd "$root"
+if [ "${2:-}" = bench ]; then
+	exec go test -tags python -run '^$' -bench Python ./internal/worker
+fi
+go test -tags python -count=1 -run Python ./internal/worker
+exec go test -tags python -count=1 -run 'TestPythonScripts|TestDocs' ./acceptance
