@@ -37,7 +37,7 @@ test-race: ## the same under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: test-peers
-test-peers: peer-kill peer-sdks peer-ollama peer-bm25 peer-postgres peer-textmetrics peer-html peer-tmux peer-mcp ## against independent implementations from pinned packages
+test-peers: peer-kill peer-sdks peer-ollama peer-bm25 peer-python peer-postgres peer-textmetrics peer-html peer-tmux peer-mcp ## against independent implementations from pinned packages
 
 .PHONY: peer-sdks
 peer-sdks: ## the fake model server, understood by the providers' own modules
@@ -46,6 +46,10 @@ peer-sdks: ## the fake model server, understood by the providers' own modules
 .PHONY: peer-ollama
 peer-ollama: ## our clients against a real Ollama, which speaks OpenAI's and Anthropic's APIs, too
 	./bench/peers/ollama.sh '$(HOLODECK_CACHE)'
+
+.PHONY: peer-python
+peer-python: ## functions, graders and the pages that show them, with a real Python interpreter
+	./bench/peers/python.sh '$(HOLODECK_CACHE)'
 
 .PHONY: peer-bm25
 peer-bm25: ## the recorded BM25 scores, computed again by the package they came from
