@@ -211,8 +211,7 @@ func issuer(t *testing.T, given *atomic.Int32) *httptest.Server {
 			http.Error(w, `{"error":"invalid_client"}`, http.StatusUnauthorized)
 			return
 		}
-		given.Add(1)
-		reply(w, map[string]any{"access_token": "a-token", "token_type": "Bearer", "expires_in": 3600})
+		reply(w, map[string]any{"access_token": fmt.Sprintf("token-%d", given.Add(1)), "token_type": "Bearer", "expires_in": 3600})
 	})
 	s = httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -220,7 +219,8 @@ func issuer(t *testing.T, given *atomic.Int32) *httptest.Server {
 }
 
 func TestATokenIsGotByClientCredentials(t *testing.T) {
-	var given atomic.Int32
+	var given, valid atomic.Int32
+	valid.Store(1)
 	tokens := issuer(t, &given)
 	var own string
 	protected := mcptest.Handler("http", mcptest.New("alpha"))
@@ -230,7 +230,7 @@ func TestATokenIsGotByClientCredentials(t *testing.T) {
 			json.NewEncoder(w).Encode(map[string]any{"resource": own, "authorization_servers": []string{tokens.URL}})
 			return
 		}
-		if r.Header.Get("Authorization") != "Bearer a-token" {
+		if r.Header.Get("Authorization") != fmt.Sprintf("Bearer token-%d", valid.Load()) {
 			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+own+`/.well-known/oauth-protected-resource"`)
 			http.Error(w, "a token is needed", http.StatusUnauthorized)
 			return
@@ -248,17 +248,20 @@ func TestATokenIsGotByClientCredentials(t *testing.T) {
 	}
 	s.OAuth.ClientSecret = secret.New("the secret")
 	c := s.connect(t)
-	var wg sync.WaitGroup
-	for range 20 {
-		wg.Go(func() {
-			if r, err := find(t, c, "files__echo").Call(t.Context(), []byte(`{"text":"x"}`)); err != nil || r.Text() != "alpha says x" {
-				t.Errorf("echo says %q, %v", r.Text(), err)
-			}
-		})
-	}
-	wg.Wait()
-	if given.Load() != 1 {
-		t.Errorf("%d tokens were given", given.Load())
+	for n := range int32(2) {
+		valid.Store(n + 1) // the second time the token that was given is refused
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				if r, err := find(t, c, "files__echo").Call(t.Context(), []byte(`{"text":"x"}`)); err != nil || r.Text() != "alpha says x" {
+					t.Errorf("echo says %q, %v", r.Text(), err)
+				}
+			})
+		}
+		wg.Wait()
+		if given.Load() != n+1 {
+			t.Errorf("%d tokens were given, want %d", given.Load(), n+1)
+		}
 	}
 }
 
