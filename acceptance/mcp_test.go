@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http/httptest"
 	"os"
 	"slices"
@@ -31,6 +32,8 @@ func npx() {
 	switch name {
 	case "server-everything":
 		err = mcptest.Serve(everythingServer())
+	case "server-filesystem":
+		err = mcptest.Serve(filesystemServer(words[1]))
 	case "server-memory":
 		err = mcptest.Serve(memoryServer())
 	case "mcptest":
@@ -61,6 +64,23 @@ func everythingServer() *mcp.Server {
 	add(s, "get-sum", "Returns the sum of two numbers", true, func(t terms) string {
 		return fmt.Sprintf("The sum of %v and %v is %v.", t.A, t.B, t.A+t.B)
 	})
+	return s
+}
+
+// filesystemServer reads the files of a folder, as the package does.
+func filesystemServer(dir string) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "secure-filesystem-server", Version: "0.2.0"}, nil)
+	type file struct {
+		Path string `json:"path"`
+	}
+	add(s, "read_text_file", "Read the complete contents of a file as text", true, func(f file) string {
+		text, err := fs.ReadFile(os.DirFS(dir), f.Path)
+		if err != nil {
+			return err.Error()
+		}
+		return string(text)
+	})
+	add(s, "write_file", "Create a new file", false, func(file) string { return "it would be written" })
 	return s
 }
 

@@ -118,6 +118,11 @@ for name in sums people; do
 	"$module/holodeck" test "$module/servers/$name" --no-save
 done
 
+echo "examples/mcp"
+rm -rf "$module/servers/example"
+cp -R examples/mcp "$module/servers/example"
+"$module/holodeck" test "$module/servers/example" --no-save
+
 # conform SUITE PROTOCOL OPTIONS… plays the scenarios that a revision of the
 # protocol requires of clients.
 conform() {

@@ -29,7 +29,7 @@ type server interface {
 
 // patience is how long the start of a server may take before a person is told
 // what is waited for.
-const patience = 2 * time.Second
+const patience = 5 * time.Second
 
 // mcp opens an MCP server.
 func (o *opener) mcp(ctx context.Context, t *config.MCPTool) (opened, error) {
