@@ -67,6 +67,7 @@ type VectorstoreTool struct {
 type SearchLimits struct {
 	Language    *SearchLanguage `key:"language" ours:"true" doc:"Whose inflections and stop words a search by words knows; absent, light rules for English."`
 	MaxPassages int             `key:"max_passages" ours:"true" default:"250000" rule:"gt=0" doc:"Most passages the index of a search tool may have."`
+	MaxFileMB   int             `key:"max_file_mb" ours:"true" default:"64" rule:"gt=0,max=4096" doc:"Largest file a search tool reads, in MiB; of a file of records, the largest record. It may become four times that as text."`
 }
 
 // SearchLanguage is a language of documents; none has neither inflections nor

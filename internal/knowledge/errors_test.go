@@ -98,7 +98,7 @@ func TestALargeFileIsRefused(t *testing.T) {
 	if err := os.Truncate(d.path("docs/returns.md"), 200<<20); err != nil { // sparse: takes no room
 		t.Fatal(err)
 	}
-	requireRefused(t, d, docs, "docs/returns.md: has 200 MiB, more than the 64 MiB a source file may have; split it")
+	requireRefused(t, d, docs, "docs/returns.md: has 200 MiB, more than the 64 MiB a source file may have; split it, or raise max_file_mb")
 }
 
 func TestTooManyPassagesAreRefused(t *testing.T) {

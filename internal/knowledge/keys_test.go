@@ -63,6 +63,7 @@ var keyCases = map[string]map[string]keyCase{
 		"min_similarity_score": {docs, "", "min_similarity_score: 0.96", "lamp"},
 		"language":             {docs, "", "language: none", "lamps"},
 		"max_passages":         {docs, "", "max_passages: 1", "lamp"},
+		"max_file_mb":          {"type: vectorstore\nsource: large.txt", "", "max_file_mb: 1", "lamp"},
 	},
 	"hierarchical_document": {
 		"name":                     {sections, "", "name: other", "lamp"},
@@ -94,6 +95,7 @@ var keyCases = map[string]map[string]keyCase{
 		"keyword_index":            {sections, "", "keyword_index: {provider: opensearch, endpoint: 'http://127.0.0.1:1', index_name: x}", "lamp"},
 		"language":                 {sections, "", "language: none", "lamps"},
 		"max_passages":             {sections, "", "max_passages: 1", "lamp"},
+		"max_file_mb":              {"type: hierarchical_document\nsource: large.txt", "", "max_file_mb: 1", "lamp"},
 	},
 }
 
@@ -104,6 +106,7 @@ func keyFiles() map[string]string {
 			"## 2 Cleaning\n\nThe brass lamp is wiped. Hang a lamp up as section 1 says.\n",
 		"docs/b.md":    "# Shop\n\nA copper kettle beside the brass lamps, and one lamp more.\n\nAnother lamp of steel.\n",
 		"long.md":      "# Long\n\n" + strings.Repeat("A lamp stands on the desk beside the window. ", 60),
+		"large.txt":    strings.Repeat("A lamp.\n", 1<<17+1),
 		"lamps.csv":    "id,text,more\n1,brass lamp,tall\n2,steel lamp,small\n",
 		"bars.csv":     "id|text|a,b,c,d\n1|brass lamp|x,y,z,w\n",
 		"records.json": `{"shop": {"city": "Kiel", "lamps": [{"id": 1, "title": "One", "text": "brass lamp"}], "other": [{"id": 2, "text": "brass kettle"}]}}`,

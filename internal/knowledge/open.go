@@ -55,12 +55,16 @@ type Limits struct {
 // passages.
 func DefaultLimits() Limits { return Limits{File: convert.DefaultLimits(), Passages: 250_000} }
 
-// orDefault returns l with its zero fields filled in; passages is what the tool
-// says of them, or zero.
-func (l Limits) orDefault(passages int) Limits {
+// orDefault returns l with its zero fields filled in: by what the tool says, or
+// else the defaults.
+func (l Limits) orDefault(s settings) Limits {
 	d := DefaultLimits()
-	if passages != 0 {
-		d.Passages = passages
+	if s.passages != 0 {
+		d.Passages = s.passages
+	}
+	if s.fileBytes != 0 {
+		const growth = 4
+		d.File = convert.Limits{FileBytes: s.fileBytes, TextBytes: growth * int(s.fileBytes)}
 	}
 	if l.File.FileBytes == 0 {
 		l.File.FileBytes = d.File.FileBytes
@@ -120,7 +124,7 @@ func open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, em
 	}
 	v := &searchTool{
 		backend: string(a.Runtime), agentDir: a.Dir, env: env, embedder: emb, tokens: &chunk.Tokens{},
-		progress: opts.Progress, notice: opts.Notice, limits: opts.Limits.orDefault(s.passages),
+		progress: opts.Progress, notice: opts.Notice, limits: opts.Limits.orDefault(s),
 		pdfCache: func() string { return cacheDir(a, opts, "pdfium") },
 	}
 	var err error

@@ -17,7 +17,8 @@ import (
 // a source as its Authorization header.
 const authVariable = "HOLODECK_HTTP_AUTH_HEADER"
 
-// maxRecordsDownload is the largest file of records that is fetched, in bytes.
+// maxRecordsDownload is the largest file of records that is fetched, in bytes,
+// but where larger files are allowed.
 const maxRecordsDownload = 500 << 20
 
 // remote is a source that is fetched.
@@ -40,7 +41,7 @@ func newRemote(a *config.Agent, s settings, opts Options, limits Limits) (*remot
 		Timeout: time.Duration(a.Execution.DownloadTimeout) * time.Second, Authorization: a.Variable(authVariable),
 	}}
 	if s.records != nil {
-		r.opts.Limit = maxRecordsDownload
+		r.opts.Limit = max(maxRecordsDownload, r.opts.Limit)
 	}
 	return r, nil
 }

@@ -40,6 +40,7 @@ type settings struct {
 	threshold               float64
 	dimensions              int // embedding_dimensions, or zero
 	passages                int // most
+	fileBytes               int64
 }
 
 // records is how the records of a source are read and shown.
@@ -70,6 +71,7 @@ func newSettings(a *config.Agent, t config.Tool) (settings, []config.Problem) {
 	}
 	base := t.Base()
 	s.name, s.description, s.kind, s.block = base.Name, base.Description, base.Type, base.Block
+	s.fileBytes = int64(limits.MaxFileMB) << 20
 	s.passages, s.language = limits.MaxPassages, string(deref(limits.Language))
 	s.analyzer, _ = index.NewAnalyzer(s.language) // config knows the languages
 	problems = append(problems, checkDatabase(a, base.Block, s.database)...)

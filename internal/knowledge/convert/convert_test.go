@@ -167,7 +167,7 @@ func TestALargeFileIsRefusedUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = convert.ReadFile(path, limits())
-	if err == nil || err.Error() != "has 200 MiB, more than the 64 MiB a source file may have; split it" {
+	if err == nil || err.Error() != "has 200 MiB, more than the 64 MiB a source file may have; split it, or raise max_file_mb" {
 		t.Errorf("error %v", err)
 	}
 }

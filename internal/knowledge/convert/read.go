@@ -147,7 +147,7 @@ func cause(err error) error {
 }
 
 func tooLarge(size, limit int64) error {
-	return fmt.Errorf("has %s, more than the %s a source file may have; split it", mebibytes(size), mebibytes(limit))
+	return fmt.Errorf("has %s, more than the %s a source file may have; split it, or raise max_file_mb", mebibytes(size), mebibytes(limit))
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20)) }
