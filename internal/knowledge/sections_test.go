@@ -171,3 +171,17 @@ func sameHits(t *testing.T, a, b knowledge.Tool, queries ...string) {
 		}
 	}
 }
+
+// TestPlainDocumentsAreFoundByTheirHeadings holds that a vectorstore tool, too,
+// answers for a section by its number and for a phrase.
+func TestPlainDocumentsAreFoundByTheirHeadings(t *testing.T) {
+	tool := newDesk(t, leaseFiles()).open(docs + "\nchunk_size: 20\ntop_k: 1")
+	for query, want := range map[string]string{
+		"What does section 3.2 say?": "### 3.2 Handing back", "§ 3.1": "### 3.1 Notice", `"open from nine to six"`: "The Premises are open",
+	} {
+		result := search(t, tool, query)
+		if len(result.Passages) != 1 || !strings.Contains(result.Passages[0].Text, want) || result.Passages[0].Score < 0.99 {
+			t.Errorf("%s: found %+v", query, result.Passages)
+		}
+	}
+}

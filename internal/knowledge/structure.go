@@ -89,14 +89,20 @@ func titlesOf(p *store.Place) []string {
 }
 
 // headingsOf returns the headings that a passage's sections are recognised by:
-// those above it, and its own, which may be "".
-func headingsOf(p store.Passage) []string {
-	if p.Place == nil {
-		return nil
+// its own, and those above it. Of a document without structure, those in it are
+// its own.
+func headingsOf(p store.Passage) (own, above []string) {
+	if place := p.Place; place != nil && place.SectionID != "" {
+		title := place.Title
+		if place.Number != "" && !strings.Contains(title, place.Number) {
+			title = "§ " + place.Number + " " + title
+		}
+		return []string{title}, place.Chain
 	}
-	own := p.Place.Title
-	if p.Place.Number != "" && !strings.Contains(own, p.Place.Number) {
-		own = "§ " + p.Place.Number + " " + own
+	for line := range strings.Lines(p.Text) {
+		if strings.HasPrefix(line, "#") {
+			own = append(own, strings.TrimSpace(line))
+		}
 	}
-	return append(slices.Clone(p.Place.Chain), own)
+	return own, nil
 }

@@ -141,13 +141,13 @@ func (v *searchTool) vectors(state store.State) (index.Vectors, error) {
 // indexPart returns a part as the index takes it.
 func (v *searchTool) indexPart(part store.Part, words *index.Segment) index.Part {
 	p := index.Part{Words: words, Texts: make([]string, len(part.Passages))}
+	if v.settings.records == nil {
+		p.Own, p.Above = make([][]string, len(part.Passages)), make([][]string, len(part.Passages))
+	}
 	for i, passage := range part.Passages {
 		p.Texts[i] = passage.Text
-	}
-	if v.settings.structure != nil {
-		p.Headings = make([][]string, len(part.Passages))
-		for i, passage := range part.Passages {
-			p.Headings[i] = headingsOf(passage)
+		if v.settings.records == nil {
+			p.Own[i], p.Above[i] = headingsOf(passage)
 		}
 	}
 	return p

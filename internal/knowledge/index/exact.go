@@ -32,19 +32,20 @@ type place struct {
 // places returns, for every number of a section, the passages in it.
 func places(parts []Part) map[string][]place {
 	out := map[string][]place{}
-	passage := 0
-	for _, part := range parts {
-		for i := range part.Words.Len() {
-			if part.Headings != nil {
-				chain := part.Headings[i]
-				for level, heading := range chain {
-					if s, ok := sectionOf(heading); ok {
-						out[s.number] = append(out[s.number], place{s, passage, level == len(chain)-1})
-					}
+	add := func(headings [][]string, first int, own bool) {
+		for i, list := range headings {
+			for _, heading := range list {
+				if s, ok := sectionOf(heading); ok {
+					out[s.number] = append(out[s.number], place{s, first + i, own})
 				}
 			}
-			passage++
 		}
+	}
+	first := 0
+	for _, part := range parts {
+		add(part.Own, first, true)
+		add(part.Above, first, false)
+		first += part.Words.Len()
 	}
 	return out
 }

@@ -46,9 +46,9 @@ type Part struct {
 	Words *Segment
 	// Texts are what phrases are looked for in; nil where none are.
 	Texts []string
-	// Headings are those above each passage, the outermost first and its own
-	// last, "" when it has none of its own; nil where there are no sections.
-	Headings [][]string
+	// Own are the headings of the sections that each passage is, or holds; Above
+	// those of the sections around it. Nil where there are none.
+	Own, Above [][]string
 }
 
 // Options says how passages are compared with queries.
@@ -80,8 +80,10 @@ func New(parts []Part, o Options) (*Index, error) {
 	texts := 0
 	for i, p := range parts {
 		n := p.Words.Len()
-		if p.Texts != nil && len(p.Texts) != n || p.Headings != nil && len(p.Headings) != n {
-			return nil, fmt.Errorf("part %d has words of %d passages, texts of %d and headings of %d", i, n, len(p.Texts), len(p.Headings))
+		for _, given := range []int{len(p.Texts), len(p.Own), len(p.Above)} {
+			if given != 0 && given != n {
+				return nil, fmt.Errorf("part %d has words of %d passages, and texts or headings of %d", i, n, given)
+			}
 		}
 		ix.passages += n
 		texts += len(p.Texts)

@@ -34,7 +34,8 @@ func newContract(t testing.TB, language string) engine {
 	var part index.Part
 	for _, s := range contract {
 		part.Texts = append(part.Texts, s.text)
-		part.Headings = append(part.Headings, s.headings)
+		part.Above = append(part.Above, s.headings[:len(s.headings)-1])
+		part.Own = append(part.Own, s.headings[len(s.headings)-1:])
 	}
 	searched := slices.Clone(part.Texts)
 	searched[2] += "\nSection 4.2" // as documents with structure are counted
