@@ -1,6 +1,6 @@
 // Package knowledge owns retrieval: the search tools of an agent, which find
-// passages of files and records. It refuses to call models other than
-// embedders, and to know what becomes of what it found.
+// passages of files and records. It refuses to know how models are
+// reached, and what becomes of what it found.
 //
 // [Open] reads a tool's source, brings its index up to date and returns the
 // tool. Its rooms are convert (files to text and records), chunk (text to
@@ -25,10 +25,17 @@
 // and in other processes, see the last complete index, and a process that is
 // killed leaves it. A second process that finds changes waits for the first.
 //
-// # Under --offline
+// # Sections
 //
-// A hierarchical_document tool is searched like a vectorstore of plain
-// documents, with its own top_k, min_score, max_chunk_tokens and, when written,
-// chunk_overlap; its other keys shape an index this build does not have. Open
-// says so in the log.
+// A hierarchical_document tool cuts documents along their structure. A passage
+// is found by its own text, the titles above it and, where a model writes one,
+// its context: a sentence or two on where it stands. Definitions and references
+// of a document go with its passages, so that what a hit needs is shown with it.
+//
+// # Contexts
+//
+// The model that writes them is handed in as a [Writer]. A context belongs to a
+// passage's text and place and to the way it is written, not to the rest of the
+// document. What was written before the work failed is kept as notes in the
+// store, until the index is committed.
 package knowledge
