@@ -317,9 +317,10 @@ func TestPythonThatForks(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	// A process that has ended may wait to be noticed by its new parent.
-	if stat, err := os.ReadFile(filepath.Join("/proc", got, "stat")); err == nil && !strings.Contains(string(stat), ") Z ") {
-		t.Errorf("process %s is still there: %s", got, stat)
+	// It was killed, and is gone once the system has got round to it; then it may
+	// still wait to be noticed by its new parent. The time of the test bounds this.
+	for stat := []byte("?"); len(stat) > 0 && !strings.Contains(string(stat), ") Z "); runtime.Gosched() {
+		stat, _ = os.ReadFile(filepath.Join("/proc", got, "stat"))
 	}
 }
 
