@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"holodeck": func() { os.Exit(cli.Main(os.Args[1:], cli.System("test"))) },
 		"npx":      npx,
+		"usercode": usercode,
 	})
 }
 
