@@ -83,9 +83,6 @@ func New(env agent.Env, t *config.MCPTool, opts Options) (*Client, error) {
 	return c, nil
 }
 
-// Name returns the server's name in the agent file.
-func (c *Client) Name() string { return c.name }
-
 // Connect reaches the server and lists what it has, unless that is done. The
 // error is a *ConnectionError, a *TimeoutError or a *ProtocolError; with it the
 // client goes on, without tools, and Refresh tries again. The end of ctx ends the

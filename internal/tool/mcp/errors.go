@@ -18,6 +18,8 @@ type Fault struct {
 	// Stderr is the last that a stdio server wrote to it.
 	Stderr []string
 	Err    error // the cause; may be nil
+	// unsent says that the server has not got the request.
+	unsent bool
 }
 
 // text returns the message under the name the error has for people.

@@ -121,7 +121,7 @@ func (g *guard) client() *http.Client { return &http.Client{Transport: g} }
 // RoundTrip implements http.RoundTripper.
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if origin := originOf(req.URL); origin != g.origin {
-		return nil, &statusError{text: fmt.Sprintf("it sends us to %s, and is configured at %s", origin, g.origin), hint: "set url to where the server is"}
+		return nil, &httpError{text: fmt.Sprintf("it sends us to %s, and is configured at %s", origin, g.origin), hint: "set url to where the server is"}
 	}
 	if req.Method == http.MethodDelete && g.endless {
 		return answered(req, http.StatusNoContent), nil
@@ -142,7 +142,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		return answered(req, http.StatusNotFound), nil
 	}
 	if !optional && g.refused(resp) {
-		return nil, newStatusError(resp)
+		return nil, newHTTPError(resp)
 	}
 	if isEventStream(resp) {
 		if g.idle > 0 && !optional { // that one is silent as a rule
@@ -237,25 +237,21 @@ func answered(req *http.Request, code int) *http.Response {
 	}
 }
 
-// statusError is a refusal in terms of HTTP.
-type statusError struct {
-	code int
-	text string
-	hint string
-}
+// httpError is a refusal in terms of HTTP, and what to do about it.
+type httpError struct{ text, hint string }
 
-// newStatusError reads a refusal and closes it.
-func newStatusError(resp *http.Response) *statusError {
+// newHTTPError reads a refusal and closes it.
+func newHTTPError(resp *http.Response) *httpError {
 	defer resp.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 512)) // what could be read will do
-	e := &statusError{code: resp.StatusCode, text: fmt.Sprintf("it answered %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))}
+	e := &httpError{text: fmt.Sprintf("it answered %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))}
 	if line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n"); line != "" && !strings.HasPrefix(line, "<") {
 		e.text += ": " + excerpt([]byte(line))
 	}
-	switch {
-	case e.code == http.StatusUnauthorized, e.code == http.StatusForbidden:
+	switch code := resp.StatusCode; {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
 		e.hint = "give a token in headers, such as Authorization: Bearer ${TOKEN}, or oauth"
-	case e.code == http.StatusTooManyRequests, e.code >= 500:
+	case code == http.StatusTooManyRequests, code >= 500:
 		e.hint = "try again later"
 	default:
 		e.hint = "see that url is right and that transport is what the server speaks"
@@ -264,10 +260,7 @@ func newStatusError(resp *http.Response) *statusError {
 }
 
 // Error implements error.
-func (e *statusError) Error() string { return e.text }
-
-// next returns what to do about it.
-func (e *statusError) next() string { return e.hint }
+func (e *httpError) Error() string { return e.text }
 
 // cancelBody ends the request's context with its body.
 type cancelBody struct {

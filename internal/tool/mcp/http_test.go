@@ -242,7 +242,7 @@ func TestATokenIsGotByClientCredentials(t *testing.T) {
 	s := at(config.MCPHTTP, server.URL)
 	s.OAuth = &config.MCPOAuth{ClientID: "holodeck", ClientSecret: secret.New("another secret")}
 	err := s.client(t).Connect(t.Context())
-	says(t, err, "server files", "invalid_client")
+	says(t, err, "MCPConnectionError", "server files", "no token was given", "invalid_client", "oauth.client_secret")
 	if strings.Contains(err.Error(), "another secret") {
 		t.Errorf("the error shows the secret: %v", err)
 	}

@@ -59,7 +59,10 @@ func (c *clientCredentials) Authorize(ctx context.Context, req *http.Request, re
 		return nil
 	}
 	// The token's source keeps the context for when the token has expired.
-	return c.handler.Authorize(context.WithoutCancel(ctx), req, resp)
+	if err := c.handler.Authorize(context.WithoutCancel(ctx), req, resp); err != nil {
+		return &httpError{"no token was given: " + err.Error(), "see that oauth.client_id and oauth.client_secret are right"}
+	}
+	return nil
 }
 
 // renewed says whether there is another token than the one that was refused.

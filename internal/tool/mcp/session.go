@@ -137,44 +137,71 @@ func (s *session) explain(caller context.Context, what string, limit time.Durati
 	if cause := context.Cause(s.ctx); cause != nil && errors.Is(err, context.Canceled) {
 		err = cause // the session ended under the request
 	}
-	fault := Fault{Server: s.client.name, What: what, Err: err}
-	var (
-		ours    *Error
-		garbage *messageError
-		refusal *jsonrpc.Error
-		status  *statusError
-		network net.Error
-	)
-	switch {
-	case errors.As(err, &ours):
+	var ours *Error
+	if errors.As(err, &ours) {
 		return err
-	case errors.As(err, &garbage):
+	}
+	fault := Fault{
+		Server: s.client.name, What: what, Err: err,
+		// The first is what the SDK says before it writes, the second what a server
+		// says that does not know us.
+		unsent: errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing),
+	}
+	if e := s.violation(fault); e != nil {
+		return e
+	}
+	return s.failure(fault, limit)
+}
+
+// violation is the error of a server that refused a request or does not keep to
+// the protocol, or nil.
+func (s *session) violation(fault Fault) error {
+	var garbage *messageError
+	var refusal *jsonrpc.Error
+	switch {
+	case errors.As(fault.Err, &garbage):
 		s.addStderr(&fault)
 		fault.What, fault.Err, fault.Next = "does not keep to the protocol", garbage, garbage.next
 		return &ProtocolError{Fault: fault}
-	case errors.As(err, &status):
-		fault.Err, fault.Next = status, status.next()
+	case strings.Contains(fault.Err.Error(), unsupportedVersion):
+		fault.What, fault.Next = "answered with a version of the protocol that is not known here", "use a server of the versions 2024-11-05 to 2026-07-28"
+		return &ProtocolError{Fault: fault}
+	case errors.As(fault.Err, &refusal) && refusal.Code != rejected:
+		fault.What, fault.Err = "refused: "+refusal.Message, nil
+		return &ProtocolError{Fault: fault, Code: refusal.Code}
+	}
+	return nil
+}
+
+// failure is the error of a server that cannot be reached, or whose answer cannot
+// be used.
+func (s *session) failure(fault Fault, limit time.Duration) error {
+	var answer *httpError
+	var network net.Error
+	var unreached *jsonrpc.Error // a refusal is none, see violation
+	switch err := fault.Err; {
+	case errors.As(err, &answer):
+		fault.Err, fault.Next = answer, answer.hint
 		return &ConnectionError{fault}
 	case errors.Is(err, context.DeadlineExceeded):
 		return s.timeout(fault, limit)
-	case errors.As(err, &network):
-		return s.broken(fault)
-	case errors.As(err, &refusal) && refusal.Code != rejected:
-		fault.What, fault.Err = "refused: "+refusal.Message, nil
-		return &ProtocolError{Fault: fault, Code: refusal.Code}
-	case strings.Contains(err.Error(), "request terminated without response"): // nor for this
+	case strings.Contains(err.Error(), noResponse):
 		fault.Err, fault.Next = errors.New("the stream ended before the answer came"), "see that the server runs, and that sse_read_timeout is not too short"
 		return &ConnectionError{fault}
-	case strings.Contains(err.Error(), "unsupported protocol version"): // the SDK has no name for it
-		fault.What, fault.Next = "answered with a version of the protocol that is not known here", "use a server of the versions 2024-11-05 to 2026-07-28"
-		return &ProtocolError{Fault: fault}
-	case errors.Is(err, io.EOF), errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, sdk.ErrSessionMissing),
-		refusal != nil, s.ctx.Err() != nil:
+	case fault.unsent, errors.Is(err, io.EOF), errors.As(err, &network), errors.As(err, &unreached), s.ctx.Err() != nil:
 		return s.broken(fault)
 	}
 	fault.Next = "the answer cannot be used; ask the makers of the server"
 	return &ProtocolError{Fault: fault}
 }
+
+// What the SDK says in words alone, and the code of the error that it wraps round
+// what kept a request from the server.
+const (
+	unsupportedVersion = "unsupported protocol version"
+	noResponse         = "request terminated without response"
+	rejected           = -32005
+)
 
 // timeout is the error of a server that did not answer within limit.
 func (s *session) timeout(fault Fault, limit time.Duration) error {
@@ -217,10 +244,6 @@ func (s *session) addStderr(fault *Fault) {
 		fault.Stderr = s.proc.Tail()
 	}
 }
-
-// rejected is the code of the error that the SDK wraps round what kept a request
-// from the server.
-const rejected = -32005
 
 // defaultProtocol is the newest version that is offered in the way of all before
 // it.

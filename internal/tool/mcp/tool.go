@@ -39,14 +39,10 @@ func (t *tool) Call(ctx context.Context, args json.RawMessage) (agent.ToolResult
 }
 
 // resend says whether a call that failed may be sent again over a new connection:
-// the server has not run it, because the connection had been closed before or the
-// server knows the session no more; or it does no harm to run it twice.
+// the server has not got it, or it does no harm to run it twice.
 func (t *tool) resend(err error) bool {
-	if errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, sdk.ErrSessionMissing) {
-		return true
-	}
 	var broken *ConnectionError
-	return t.repeatable && errors.As(err, &broken) && !errors.Is(err, context.DeadlineExceeded)
+	return errors.As(err, &broken) && (broken.unsent || t.repeatable) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // send makes the call on a connection.

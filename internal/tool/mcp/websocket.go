@@ -29,7 +29,7 @@ func (c *Client) websocket() (opener, error) {
 		})
 		if err != nil {
 			if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols && resp.StatusCode >= 400 {
-				return nil, newStatusError(resp)
+				return nil, newHTTPError(resp)
 			}
 			return nil, fmt.Errorf("open the websocket: %w", err)
 		}
