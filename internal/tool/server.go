@@ -56,7 +56,13 @@ func (o *opener) connect(ctx context.Context, t *config.MCPTool) (server, error)
 		return nil, err
 	}
 	told := o.waiting(t)
-	err = c.Connect(ctx)
+	within := ctx
+	if o.opts.Degrade {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, longestPatience)
+		defer cancel()
+	}
+	err = c.Connect(within)
 	told(err)
 	if err != nil && (!o.opts.Degrade || ctx.Err() != nil) {
 		return nil, errors.Join(err, c.Close())
