@@ -31,6 +31,10 @@ type server interface {
 // what is waited for.
 const patience = 5 * time.Second
 
+// longestPatience is how long a conversation waits for a server before it begins
+// without: the server goes on starting, and is there for a later turn.
+const longestPatience = 15 * time.Second
+
 // mcp opens an MCP server.
 func (o *opener) mcp(ctx context.Context, t *config.MCPTool) (opened, error) {
 	first, err := o.connect(ctx, t)
