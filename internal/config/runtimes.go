@@ -122,10 +122,10 @@ type OpenAIPermissions struct {
 // GoogleADK is the google_adk section.
 type GoogleADK struct {
 	Block
-	StreamingMode StreamingMode `key:"streaming_mode" default:"none" doc:"Whether partial answers are streamed."`
-	CodeExecution bool          `key:"code_execution" default:"false" doc:"Gemini's server-side code execution."`
-	MaxIterations *int          `key:"max_iterations" rule:"min=1" doc:"Most model calls of a turn."`
-	OutputKey     string        `key:"output_key" default:"output" doc:"Session state key the answer is read from."`
+	StreamingMode StreamingMode `key:"streaming_mode" default:"none" doc:"How text is shown: sse as it is made, none each response at once."`
+	CodeExecution bool          `key:"code_execution" default:"false" doc:"Whether Gemini may run code at Google; for models of google."`
+	MaxIterations *int          `key:"max_iterations" rule:"min=1" doc:"Most model responses of a turn; 20 when absent."`
+	OutputKey     string        `key:"output_key" default:"output" doc:"Key of ADK's session state that the answer is read from."`
 }
 
 // StreamingMode is how google_adk streams.

@@ -32,7 +32,9 @@
 //
 // ADK appends a sentence with the agent's internal name to the instructions; it is
 // taken off again. Instructions go in by the callback, which leaves {braces} alone.
-// Its RunConfig has no bound on model calls; a plugin has. A response of nothing
+// response_format goes to the model and is held by the package dialog: ADK's own
+// OutputSchema knows a part of JSON Schema only. RunConfig has no bound on model
+// calls; a plugin has. A response of nothing
 // but thoughts is no answer to ADK, which lets the model go on: that is kept, and
 // each response counts.
 package adk
