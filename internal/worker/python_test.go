@@ -341,6 +341,35 @@ func TestPythonManyAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
+// TestPythonLoadsAtOnce: calls of files that were not run before come at once, and
+// all import much of Python's own library.
+func TestPythonLoadsAtOnce(t *testing.T) {
+	for range 5 {
+		p := pythonPool(t)
+		var wg sync.WaitGroup
+		for _, module := range []string{"a", "b", "c", "d"} {
+			f := p.Function(filepath.Join("testdata", "agent", "tools.py"), "plain", module, nil)
+			wg.Go(func() {
+				if got := outcome(f.Call(t.Context(), json.RawMessage(`{"text": "a"}`))); got != `"aa"` {
+					t.Errorf("%s: %s", module, got)
+				}
+			})
+			wg.Go(func() {
+				if got := outcome(f.Describe(t.Context())); !strings.HasPrefix(got, `{"type":"object"`) {
+					t.Errorf("%s: %s", module, got)
+				}
+			})
+			wg.Go(func() {
+				g := p.Function(filepath.Join("testdata", "agent", "tools.py"), "coroutine", module, nil)
+				if got := outcome(g.Call(t.Context(), json.RawMessage(`{}`))); got != `"done"` {
+					t.Errorf("%s: %s", module, got)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
 func TestPythonEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "not for it")
 	t.Setenv("PYTHONPATH", filepath.Join("testdata", "agent", "broken"))

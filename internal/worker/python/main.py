@@ -112,10 +112,17 @@ def load(call):
     if key in _loaded:
         return _loaded[key]
     with _load_lock:
+        preload()
         if key not in _loaded:
             module = load_file(call["file"], call["module"]) if call.get("file") else load_module(call["module"])
             _loaded[key] = pick(module, call["function"])
     return _loaded[key]
+
+
+def preload():
+    """Import what is used here, before any code of the user runs: where two threads
+    import modules that need one another, one of them may be given half a module."""
+    import collections.abc, dataclasses, enum, importlib.machinery, importlib.util, inspect, numbers, re, traceback, types, typing  # noqa
 
 
 def load_file(file, name):
@@ -211,8 +218,6 @@ def drain(generator):
 
 
 def on_loop(call, value):
-    import asyncio
-
     async def finish():
         try:
             if hasattr(value, "__aiter__"):
@@ -231,17 +236,18 @@ def on_loop(call, value):
     def begin():
         tasks[call["id"]] = loop.create_task(finish())
 
-    loop = event_loop(asyncio)
+    loop = event_loop()
     loop.call_soon_threadsafe(begin)
 
 
 tasks = {}  # of the event loop, by the id of their call
 
 
-def event_loop(asyncio):
+def event_loop():
     global _loop
     with _load_lock:
         if _loop is None:
+            import asyncio
             loop = asyncio.new_event_loop()
             threading.Thread(target=loop.run_forever, daemon=True).start()
             _loop = loop
