@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -56,6 +57,8 @@ model:
       do: [{text: "A fine poem."}]
     - when: {user: end of the megabyte}
       do: [{text: "All of it came."}]
+    - when: {user: farewell}
+      do: [{text: "And to you."}]
     - when: {user: hello}
       do: [{text: "Hello to you."}]
 tools:
@@ -96,6 +99,9 @@ func run(binary, pictures string) error {
 	}
 	t := newTmux(dir)
 	defer func() { _, _ = t.do("kill-server") }()
+	if err := firstPrompt(t, dir, binary); err != nil {
+		return err
+	}
 	var failed []error
 	for _, s := range scenes() {
 		began := time.Now()
@@ -111,6 +117,30 @@ func run(binary, pictures string) error {
 		fmt.Printf("ok   %s (%s)\n", s.name, time.Since(began).Round(10*time.Millisecond))
 	}
 	return errors.Join(failed...)
+}
+
+// firstPrompt prints how long it takes until there is a line to type in.
+func firstPrompt(t *tmux, dir, binary string) error {
+	var times []time.Duration
+	for range 9 {
+		began := time.Now()
+		if err := t.start(80, 24, fmt.Sprintf("cd %s && exec %s chat .", dir, binary)); err != nil {
+			return err
+		}
+		for shown := ""; !strings.Contains(shown, "Ctrl-D leaves"); {
+			if time.Since(began) > patience {
+				return fmt.Errorf("there is no prompt, but:\n%s", shown)
+			}
+			var err error
+			if shown, err = t.screen(false); err != nil {
+				return err
+			}
+		}
+		times = append(times, time.Since(began))
+	}
+	slices.Sort(times)
+	fmt.Printf("the first prompt stood after %s, the median of %d starts\n", times[len(times)/2].Round(time.Millisecond), len(times))
+	return nil
 }
 
 // prepare makes the agent and what is pasted.

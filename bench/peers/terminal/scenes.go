@@ -48,8 +48,8 @@ func scenes() []scene {
 			return all(s.seeStep("continues the conversation", "All of it came."), s.sayStep("hello again"), s.seeStep("Hello to you."),
 				s.keysStep("Up"), s.seeStep("> hello again"), s.keysStep("C-u"), func() error { return s.text("/us") }, s.keysStep("Tab", "Enter"),
 				s.seeStep("tokens out"), func() error { return s.text("hello @docs/ga") }, s.keysStep("Tab", "Enter"), s.seeStep("hello @docs/gates.md"),
-				func() error { return s.text(`one \`) }, s.keysStep("Enter"), func() error { return s.text("hello") }, s.keysStep("Enter"),
-				s.seeStep("> one hello"), s.keysStep("C-d"), s.seeStep("left with 0"))
+				func() error { return s.text(`one \`) }, s.keysStep("Enter"), func() error { return s.text("farewell") }, s.keysStep("Enter"),
+				s.seeStep("> one farewell", "And to you.", "Ctrl-D leaves"), s.keysStep("C-d"), s.seeStep("left with 0"))
 		}},
 		{"a killed program leaves the terminal usable", 72, 24, "", func(s *stage) error {
 			return all(s.seeStep("/help"), s.sayStep("be slow"), s.seeStep("A second"), s.terminate, s.seeStep("the conversation so far is kept", "left with 143"))

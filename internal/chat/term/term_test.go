@@ -61,9 +61,8 @@ func (tt *terminal) end() {
 
 // keys types into the terminal.
 func (tt *terminal) keys(s string) {
-	tt.t.Helper()
 	if _, err := io.WriteString(tt.in, s); err != nil {
-		tt.t.Fatal(err)
+		tt.t.Error(err)
 	}
 }
 
@@ -144,6 +143,12 @@ func TestAsk(t *testing.T) {
 	for keys, want := range map[string]string{"xy": "yes", "A": "always", "n": "no", "\x03": "no"} {
 		go tt.keys(keys)
 		if got, err := tt.Ask(t.Context(), "May\x1b[2J it?", "yes", "always", "no"); err != nil || got != want {
+			t.Errorf("%q answers %q, %v; want %q", keys, got, err, want)
+		}
+	}
+	for keys, want := range map[string]string{"Ann\r": "Ann", "\r": "", "never mind\x03": ""} {
+		go tt.keys(keys)
+		if got, err := tt.Ask(t.Context(), "Your name?"); err != nil || got != want {
 			t.Errorf("%q answers %q, %v; want %q", keys, got, err, want)
 		}
 	}
