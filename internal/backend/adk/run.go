@@ -203,7 +203,7 @@ type step struct {
 
 // invoke runs ADK once: from a message to an answer.
 func (r *run) invoke(m llm.Message) error {
-	r.failed = nil
+	r.failed, r.last = nil, answer{}
 	var failed error // of ADK
 	events := r.start(m)
 	for events != nil {
@@ -233,14 +233,16 @@ func (r *run) invoke(m llm.Message) error {
 		}
 	}
 	switch {
-	case r.why != "", r.failed == nil && failed == nil:
+	case r.why != "", r.failed == nil && failed == nil && r.last.resp.Stop != "":
 		return nil
 	case r.ctx.Err() != nil:
 		return context.Cause(r.ctx)
 	case r.failed != nil:
 		return r.failed
+	case failed != nil:
+		return fmt.Errorf("ADK: %w", failed)
 	}
-	return fmt.Errorf("ADK: %w", failed)
+	return errors.New("ADK ended the turn without a response of the model")
 }
 
 // start has ADK work on a message until the channel it returns is closed.
