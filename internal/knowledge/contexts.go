@@ -273,7 +273,7 @@ func (v *searchTool) tellCost(contexts int) {
 	v.mu.Unlock()
 	cost := "at a price that is not known"
 	if p.CostUSD > 0 {
-		cost = fmt.Sprintf("for $%.4f", p.CostUSD)
+		cost = "for $" + strings.TrimRight(fmt.Sprintf("%.6f", p.CostUSD), "0") // often far less than a cent
 	}
 	v.tell("indexing %s: %s wrote %d contexts, %d tokens %s", v.settings.name, v.writer.Name(), contexts, p.Tokens, cost)
 }

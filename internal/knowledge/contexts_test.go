@@ -68,7 +68,7 @@ func TestPassagesAreFoundByTheirContexts(t *testing.T) {
 	if work := tool.Stats().Work; n != tool.Stats().Passages || work.Contexts != n || work.CostUSD < 0.001 {
 		t.Errorf("%d contexts, work %+v", n, work)
 	}
-	d.requireTold(fmt.Sprintf("indexing kb: test/small wrote %d contexts, %d tokens for $%.4f", n, 100*n, 0.001*float64(n)))
+	d.requireTold(fmt.Sprintf("indexing kb: test/small wrote %d contexts, %d tokens for $%.3f", n, 100*n, 0.001*float64(n)))
 }
 
 func TestContextsAreWrittenOnce(t *testing.T) {

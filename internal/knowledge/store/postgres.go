@@ -80,7 +80,7 @@ func advisoryKey(o PostgresOptions) int64 {
 func (p *Postgres) prepare(ctx context.Context, c *pgx.ConnConfig, schema string) (err error) {
 	conn, err := pgx.ConnectConfig(ctx, c)
 	if err != nil {
-		return fmt.Errorf("connect to the database of the index: %w", err)
+		return fmt.Errorf("connect to the database of the index: %w; see that the server runs and connection_string names it", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
