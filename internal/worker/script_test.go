@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holodeck-go/holodeck/internal/worker"
 )
@@ -165,7 +166,9 @@ func FuzzScript(f *testing.F) {
 		dir, file := write(t, "f.star", text)
 		p := worker.New(worker.Options{Dir: dir})
 		defer p.Close()
-		result, err := p.Script(file, function).Call(t.Context(), json.RawMessage(args))
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		result, err := p.Script(file, function).Call(ctx, json.RawMessage(args))
 		if err == nil && !json.Valid(result) {
 			t.Errorf("the result is no JSON: %q", result)
 		}

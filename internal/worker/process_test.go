@@ -1,0 +1,31 @@
+package worker
+
+import (
+	"bufio"
+	"bytes"
+	"testing"
+)
+
+// FuzzResponse: whatever an interpreter says is an answer or an error, and its end
+// is found.
+func FuzzResponse(f *testing.F) {
+	for _, seed := range []string{
+		`{"id": 1, "result": {"a": 1}}` + "\n", `{"id": 1, "error": {"kind": "exit", "message": "1"}}` + "\n" + `{"ready": 1}` + "\n", "\n\n", "{", "null\n", "[1]\n",
+		`{"id": -1}` + "\n", `{"error": {"kind": "no_module", "module": ".."}}` + "\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, said []byte) {
+		r := bufio.NewReaderSize(bytes.NewReader(said), 16)
+		for range len(said) + 1 {
+			answer, err := readResponse(r)
+			if err != nil {
+				return
+			}
+			if answer.Error != nil {
+				_ = answer.Error.text("/agent", request{File: "/agent/tool.py", Function: "f"})
+			}
+		}
+		t.Error("there is no end to it")
+	})
+}
