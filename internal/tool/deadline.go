@@ -20,6 +20,8 @@ const CloseGrace = 5 * time.Second
 type bound struct {
 	limit time.Duration
 	key   string // such as "tools[2].timeout"; empty when no file says it
+	// asks says that the tool may ask a person, whose time does not count.
+	asks bool
 }
 
 var (
@@ -44,7 +46,7 @@ func deadline(b bound, r *running) Link {
 			if !r.begin(c.Name) {
 				return agent.ToolResult{}, errClosed
 			}
-			callCtx, cancel := context.WithTimeout(ctx, b.limit)
+			callCtx, cancel := b.start(ctx)
 			defer cancel()
 			defer context.AfterFunc(r.open, cancel)()
 
@@ -71,7 +73,7 @@ func deadline(b bound, r *running) Link {
 				return o.result, nil
 			case ctx.Err() != nil:
 				return agent.ToolResult{}, cancelled(ctx)
-			case errors.Is(callCtx.Err(), context.DeadlineExceeded):
+			case errors.Is(context.Cause(callCtx), context.DeadlineExceeded):
 				return agent.ToolResult{}, b.passed(c.Name)
 			case callCtx.Err() != nil:
 				return agent.ToolResult{}, errClosed
@@ -79,6 +81,14 @@ func deadline(b bound, r *running) Link {
 			return agent.ToolResult{}, o.err
 		}
 	}
+}
+
+// start returns the context of a call, which ends when the bound has passed.
+func (b bound) start(ctx context.Context) (context.Context, context.CancelFunc) {
+	if b.asks {
+		return withStopwatch(ctx, b.limit)
+	}
+	return context.WithTimeout(ctx, b.limit)
 }
 
 // passed is the error of a call that took too long.

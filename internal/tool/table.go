@@ -72,7 +72,7 @@ func membersOf(c config.Tool, tools []agent.Tool) []member {
 	for i, t := range tools {
 		members[i] = member{
 			tool: t, name: b.Name, where: b.Path(),
-			bound: bound{limit: time.Duration(b.Timeout * float64(time.Second)), key: b.Path() + key},
+			bound: bound{limit: time.Duration(b.Timeout * float64(time.Second)), key: b.Path() + key, asks: b.Type == config.ToolMCP},
 		}
 	}
 	return members

@@ -71,6 +71,7 @@ func refuseRoots(next sdk.MethodHandler) sdk.MethodHandler {
 func (s *session) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	ctx, cancel := s.until(ctx)
 	defer cancel()
+	defer s.pauseCalls()()
 	q := Question{Server: s.client.name, Message: r.Params.Message, URL: r.Params.URL}
 	if r.Params.RequestedSchema != nil {
 		q.Schema = encoded(r.Params.RequestedSchema)

@@ -227,3 +227,21 @@ func TestAPersonMaySayNo(t *testing.T) {
 		t.Errorf("the server was told %q", got)
 	}
 }
+
+func TestTheClockOfACallStopsWhileAPersonThinks(t *testing.T) {
+	var running, paused bool
+	ctx := agent.WithPause(t.Context(), func() func() {
+		running, paused = false, true
+		return func() { running = true }
+	})
+	s := started(t, "alpha")
+	s.opts.Elicit = func(context.Context, mcp.Question) (mcp.Answer, error) {
+		if !paused || running {
+			t.Error("the clock runs while a person thinks")
+		}
+		return mcp.Answer{Action: mcp.Cancel}, nil
+	}
+	if r, err := call(ctx, t, s.connect(t), "files__ask", "{}"); err != nil || !strings.Contains(r.Text(), "elicitation cancel") || !running {
+		t.Errorf("the call said %q, %v; the clock runs on: %v", r.Text(), err, running)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/proc"
 )
@@ -33,13 +34,19 @@ type session struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 
+	mu    sync.Mutex
+	calls map[*call]bool // under way
+
 	closing  sync.Once
 	closeErr error
 }
 
+// call is a request that is under way, by the context of who waits for it.
+type call struct{ caller context.Context }
+
 // newSession reaches the server and agrees on the protocol with it.
 func (c *Client) newSession() (*session, error) {
-	s := &session{client: c}
+	s := &session{client: c, calls: map[*call]bool{}}
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	ctx, cancel := context.WithTimeout(c.ctx, c.connect)
 	defer cancel()
@@ -111,18 +118,57 @@ func (s *session) lost(cause error) error {
 	return s.explain(context.Background(), "broke off", 0, cause)
 }
 
-// request makes a request, which has the server's limit of time. doing says what
-// the server fails to do when it does not answer.
+// request makes a request, which has the server's limit of time; where the caller
+// has a clock that can be paused, that has the same limit and counts. doing says
+// what the server fails to do when it does not answer.
 func (s *session) request(caller context.Context, doing string, f func(ctx context.Context) error) error {
-	limit := s.client.limit
-	ctx, cancel := context.WithTimeout(caller, limit)
+	ctx, cancel := s.bounded(caller)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
+	defer s.begin(caller)()
 	err := f(ctx)
 	if err == nil {
 		return nil
 	}
-	return s.explain(caller, doing, limit, err)
+	return s.explain(caller, doing, s.client.limit, err)
+}
+
+// bounded returns the context of a request.
+func (s *session) bounded(caller context.Context) (context.Context, context.CancelFunc) {
+	if agent.CanPause(caller) {
+		return context.WithCancel(caller)
+	}
+	return context.WithTimeout(caller, s.client.limit)
+}
+
+// begin notes a request that is under way until it is ended.
+func (s *session) begin(caller context.Context) (end func()) {
+	c := &call{caller}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls[c] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.calls, c)
+	}
+}
+
+// pauseCalls stops the clocks of the requests that are under way while a person
+// thinks. Which of them the server asks for cannot be told.
+func (s *session) pauseCalls() (resume func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []func()
+	for c := range s.calls {
+		resume, _ := agent.Pause(c.caller)
+		all = append(all, resume)
+	}
+	return func() {
+		for _, resume := range all {
+			resume()
+		}
+	}
 }
 
 // explain turns what went wrong into an error of this package. An end of the
