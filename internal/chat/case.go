@@ -48,7 +48,7 @@ func (c *Chat) addCase(_ context.Context, arg string) error {
 func (c *Chat) turnDraft(e Exchange) config.TurnDraft {
 	t := config.TurnDraft{Input: c.redactor().String(e.Said), GroundTruth: c.redactor().String(strings.TrimSpace(e.Result.Response))}
 	for _, call := range e.Result.ToolCalls {
-		known := slices.ContainsFunc(c.Tools, func(d agent.Definition) bool { return d.Name == call.Name })
+		known := slices.ContainsFunc(c.Tools(), func(d agent.Definition) bool { return d.Name == call.Name })
 		if known && !slices.Contains(t.ExpectedTools, call.Name) {
 			t.ExpectedTools = append(t.ExpectedTools, call.Name)
 		}

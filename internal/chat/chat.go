@@ -31,8 +31,8 @@ type Options struct {
 	Session func() string
 	// Mask masks the secrets in the events of a turn.
 	Mask func(iter.Seq2[agent.Event, error]) iter.Seq2[agent.Event, error]
-	// Tools are what the model may call.
-	Tools []agent.Definition
+	// Tools returns what the model may call at present.
+	Tools func() []agent.Definition
 	// OpenModel opens the agent with another model of its provider. Whoever made
 	// the Options closes the backend.
 	OpenModel func(ctx context.Context, name string) (*config.Agent, agent.Backend, error)

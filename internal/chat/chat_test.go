@@ -162,7 +162,7 @@ func open(t *testing.T, file string) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fixture{dir, chat.Options{Env: env, Agent: a, Backend: b, Store: store, Tools: set.Definitions(), WorkDir: dir}}
+	return &fixture{dir, chat.Options{Env: env, Agent: a, Backend: b, Store: store, Tools: set.Definitions, WorkDir: dir}}
 }
 
 func write(t *testing.T, path, text string) {

@@ -73,12 +73,13 @@ func (c *Chat) help(context.Context, string) error {
 }
 
 func (c *Chat) listTools(context.Context, string) error {
-	if len(c.Tools) == 0 {
+	tools := c.Tools()
+	if len(tools) == 0 {
 		c.Screen.Say("This agent has no tools.")
 		return nil
 	}
 	var b strings.Builder
-	for _, t := range c.Tools {
+	for _, t := range tools {
 		fmt.Fprintf(&b, "%s: %s\n", t.Name, screen.OneLine(t.Description, 160))
 	}
 	c.Screen.Say(b.String())

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	xterm "golang.org/x/term"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/chat"
@@ -146,7 +147,7 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 	}
 	models := &otherModels{app: a, path: path, opts: opts.open, opened: opened}
 	defer func() { err = afterwards(err, errors.Join(models.Close(), opened.Close())) }()
-	o.Env, o.Backend, o.Tools, o.OpenModel = opened.env, opened.backend, opened.set.Definitions(), models.open
+	o.Env, o.Backend, o.Tools, o.OpenModel = opened.env, opened.backend, opened.set.Definitions, models.open
 	if opened.tape.recorder != nil || opened.tape.player != nil {
 		sessions := 0
 		o.Session = func() string { sessions++; return fmt.Sprintf("chat-%d", sessions) }
@@ -170,13 +171,13 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 // inTerminal reports whether a person sits before both ends of the process.
 func (a *app) inTerminal() bool {
 	in, ok := a.Stdin.(*os.File)
-	return ok && isTerminal(in) && a.StdoutTerminal && a.escapes()
+	return ok && xterm.IsTerminal(int(in.Fd())) && a.StdoutTerminal && a.escapes()
 }
 
 // prompt returns what asks for a message where a person types into a plain line,
 // and nothing in a pipe.
 func (a *app) prompt() string {
-	if in, ok := a.Stdin.(*os.File); ok && isTerminal(in) {
+	if in, ok := a.Stdin.(*os.File); ok && xterm.IsTerminal(int(in.Fd())) {
 		return "> "
 	}
 	return ""

@@ -164,10 +164,10 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		m.completeWord()
 		return nil
 	case name == "up" && m.input.Line() == 0 && m.input.LineInfo().RowOffset == 0:
-		m.show(m.history.older(m.input.Value()))
+		m.recall(m.history.older(m.pastes.unfold(m.input.Value())))
 		return nil
 	case name == "down" && m.input.Line() == m.input.LineCount()-1:
-		m.show(m.history.newer(m.input.Value()))
+		m.recall(m.history.newer())
 		return nil
 	}
 	var cmd tea.Cmd
@@ -180,6 +180,15 @@ func (m *model) show(text string, ok bool) {
 	if ok {
 		m.input.SetValue(text)
 		m.input.MoveToEnd()
+	}
+}
+
+// recall puts a text into the line that was sent before, or was about to be: a
+// long one is folded as a paste is.
+func (m *model) recall(text string, ok bool) {
+	if ok {
+		m.pastes = pastes{}
+		m.show(m.pastes.fold(text), true)
 	}
 }
 
@@ -239,7 +248,7 @@ func (m *model) enter() {
 		}
 		m.sent = true
 		m.screen.said <- message{text: whole, shown: text} // which has room for one
-		m.history.add(text)
+		m.history.add(whole)
 		m.input.Reset()
 		m.pastes = pastes{}
 	}

@@ -85,7 +85,7 @@ func TestWhatIsTypedIsSent(t *testing.T) {
 	tt.reads("\x1b[200~a\r\nb\x1b[2J\tc\x1b[201~!\r", "a\nb    c!")
 	tt.reads("\x1b[200~"+long+"\x1b[201~ whose?\r", long+" whose?")
 	tt.reads("\r  \rx\x7fy\r", "y")
-	tt.reads("\x1b[A\x1b[A\r", "[pasted text 1: 101 lines] whose?")
+	tt.reads("\x1b[A\x1b[A mine.\r", long+" whose? mine.")
 	tt.reads("/us\t\r", "/usage ")
 	tt.end()
 	for _, want := range []string{"> hello", "> one", "[pasted text 1: 101 lines] whose?"} {

@@ -35,7 +35,7 @@ func (h *history) older(now string) (string, bool) {
 }
 
 // newer returns the entry after the one that is shown.
-func (h *history) newer(string) (string, bool) {
+func (h *history) newer() (string, bool) {
 	if h.at == len(h.list) {
 		return "", false
 	}
