@@ -25,6 +25,7 @@ type block struct {
 	size  float64
 	bold  bool
 	item  bool // of a list
+	sign  bool // that has no numbers
 	level int  // of a heading, or 0
 }
 
@@ -52,13 +53,13 @@ type builder struct {
 // page adds the blocks of a page.
 func (b *builder) page(number int, lines []line) {
 	for i := 0; i < len(lines); {
-		if n := tableAt(lines[i:]); n > 0 {
+		if n := b.tableAt(lines[i:]); n > 0 {
 			b.blocks = append(b.blocks, block{kind: table, page: number, text: markdownTable(lines[i : i+n]), size: lines[i].size})
 			i += n
 			continue
 		}
 		n := 1
-		for i+n < len(lines) && b.goesOn(lines[i+n-1], lines[i+n]) && tableAt(lines[i+n:]) == 0 {
+		for i+n < len(lines) && b.goesOn(lines[i+n-1], lines[i+n]) && b.tableAt(lines[i+n:]) == 0 {
 			n++
 		}
 		b.add(number, lines[i:i+n])
@@ -87,7 +88,9 @@ func (b *builder) add(number int, lines []line) {
 		made.bold = made.bold && l.bold
 	}
 	if made.item {
-		made.text = bullet(made.text)
+		text := bullet(made.text)
+		made.sign = strings.HasPrefix(text, "-")
+		made.text = text
 	}
 	if made.text != "" {
 		b.blocks = append(b.blocks, made)
@@ -187,13 +190,14 @@ func escape(text string) string {
 
 // tableAt returns how many lines from the first are a table, or 0: two or more
 // lines of two or more cells, each under the cells before.
-func tableAt(lines []line) int {
+func (b *builder) tableAt(lines []line) int {
 	const fewest = 2
 	var columns []cell
 	n := 0
 	for ; n < len(lines); n++ {
 		cells := lines[n].cells()
-		if len(cells) < fewest || n > 0 && lines[n-1].bottom-lines[n].top > 2*lines[n].size || n > 0 && lines[n].top > lines[n-1].top {
+		if len(cells) < fewest || len(cells) == fewest && b.item.MatchString(cells[0].text+" ") || // the sign of an item beside it
+			n > 0 && lines[n-1].bottom-lines[n].top > 2*lines[n].size || n > 0 && lines[n].top > lines[n-1].top {
 			break
 		}
 		merged, ok := fit(columns, cells)

@@ -59,7 +59,7 @@ func byBookmarks(blocks []block, marks []bookmark) bool {
 		return false
 	}
 	for at, level := range found {
-		blocks[at].level = level
+		blocks[at].level, blocks[at].item = level, false
 	}
 	return true
 }
@@ -87,18 +87,23 @@ func bySize(blocks []block) {
 	}
 	slices.SortFunc(sizes, func(a, b float64) int { return cmp.Compare(b, a) })
 	for i, b := range blocks {
+		level := 0
 		switch at := slices.Index(sizes, b.size); {
 		case at >= 0 && b.couldBeHeading(longestHeading):
-			blocks[i].level = min(at+1, maxLevel)
+			level = min(at+1, maxLevel)
 		case b.bold && b.size >= body-1 && b.couldBeHeading(longestBold) && !endsSentence(b.text):
-			blocks[i].level = min(len(sizes)+1, maxLevel)
+			level = min(len(sizes)+1, maxLevel)
+		}
+		if level > 0 {
+			blocks[i].level, blocks[i].item = level, false
 		}
 	}
 }
 
-// couldBeHeading reports whether a block is short prose.
+// couldBeHeading reports whether a block is short prose. Headings have numbers as
+// items of lists do, but no signs.
 func (b block) couldBeHeading(longest int) bool {
-	return b.kind == paragraph && !b.item && utf8.RuneCountInString(b.text) <= longest && strings.ContainsFunc(b.text, unicode.IsLetter)
+	return b.kind == paragraph && !b.sign && utf8.RuneCountInString(b.text) <= longest && strings.ContainsFunc(b.text, unicode.IsLetter)
 }
 
 func endsSentence(text string) bool { return strings.ContainsAny(text[len(text)-1:], ".,;:?!") }

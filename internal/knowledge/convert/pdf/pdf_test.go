@@ -45,6 +45,12 @@ func TestText(t *testing.T) {
 			at(72, 720, 24, "", "Lamps"), at(72, 680, 14, "", "Bulbs"), at(72, 650, 12, "", "A bulb of at most forty watts goes into the lamp."),
 			at(72, 620, 12, "bold", "Warning"), at(72, 600, 12, "", "It is hot.")}}},
 			"# Lamps\n\n## Bulbs\n\nA bulb of at most forty watts goes into the lamp.\n\n### Warning\n\nIt is hot.\n"},
+		{"headings with numbers", pdftest.File{Pages: [][]pdftest.Text{{
+			at(72, 720, 18, "bold", "1. Lamps"), at(72, 680, 12, "", "A lamp is bright, and stays so for years."), at(72, 650, 14, "", "1.1 Bulbs"), at(72, 620, 12, "", "1. unplug it"), at(72, 606, 12, "", "2. wait")}}},
+			"# 1. Lamps\n\nA lamp is bright, and stays so for years.\n\n## 1.1 Bulbs\n\n1. unplug it\n2. wait\n"},
+		{"a list whose signs stand apart", pdftest.File{Pages: [][]pdftest.Text{{
+			at(72, 700, 11, "", "1."), at(100, 700, 11, "", "unplug it and wait until"), at(100, 686, 11, "", "it is cool"), at(72, 672, 11, "", "2."), at(100, 672, 11, "", "open it")}}},
+			"1. unplug it and wait until it is cool\n2. open it\n"},
 		{"twelve points are no heading", pdftest.File{Pages: [][]pdftest.Text{pdftest.Lines(12, "All of it", "is twelve points.")}}, "All of it is twelve points.\n"},
 		{"bookmarks", pdftest.File{Pages: [][]pdftest.Text{pdftest.Lines(12, "Lamps", "", "Text of lamps."), pdftest.Lines(12, "2.1 Bulb types", "", "Text of bulbs.")},
 			Bookmarks: []pdftest.Bookmark{{Title: "Lamps", Page: 1, Below: []pdftest.Bookmark{{Title: "Bulb  types", Page: 2}}}}},
