@@ -49,6 +49,7 @@ func TestCheck(t *testing.T) {
 		{"a constant of another fusion", sections + "\nfusion: minmax\nrrf_k: 9", false, []string{"warning no_effect rrf_k"}},
 		{"contexts by nobody", sections + "\ncontextual_embeddings: true", false, []string{"warning no_effect contextual_embeddings"}},
 		{"contexts", sections + "\ncontext_model: {provider: offline, name: offline}\ncontext_max_tokens: 50", false, nil},
+		{"two bounds of contexts", sections + "\ncontext_model: {provider: openai, name: x, max_tokens: 9}", false, []string{"warning no_effect context_model.max_tokens"}},
 		{"contexts that are off", sections + "\ncontextual_embeddings: false\ncontext_max_tokens: 50", false,
 			[]string{"warning no_effect context_max_tokens"}},
 		{"a depth of nothing", sections + "\nmax_subsection_depth: 2", false, []string{"error conflict max_subsection_depth"}},

@@ -87,6 +87,10 @@ func checkHierarchical(a *config.Agent, t *config.HierarchicalDocumentTool) []co
 	case t.Fusion == config.SearchFusion(index.MinMax):
 		idle("it is for fusion rrf", "rrf_k")
 	}
+	if m := t.ContextModel; m != nil && m.Wrote("max_tokens") {
+		problems = append(problems, m.Problem(config.SeverityWarning, "max_tokens", config.CodeNoEffect,
+			"has no effect: context_max_tokens bounds what the model writes", "remove the key"))
+	}
 	switch {
 	case a.Offline:
 	case !t.ContextualEmbeddings:

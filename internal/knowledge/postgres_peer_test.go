@@ -80,7 +80,7 @@ func TestPostgresToolsAndAgentsAreApart(t *testing.T) {
 	}
 }
 
-func TestPostgresThatGoesAwayIsAnErrorOfTheSearch(t *testing.T) {
+func TestPostgresToolThatIsClosed(t *testing.T) {
 	d := newDesk(t, docsFiles())
 	tool := d.open(docs + postgres(t))
 	if err := tool.Close(); err != nil {

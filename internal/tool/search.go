@@ -56,8 +56,8 @@ func (o *opener) search(ctx context.Context, t config.Tool) (opened, error) {
 
 // writer is a model that answers what is asked while an index is made.
 type writer struct {
-	model       llm.Model
-	temperature *float64
+	model    llm.Model
+	sampling llm.Sampling
 }
 
 // newWriter returns the model that c names.
@@ -66,9 +66,9 @@ func newWriter(models *llm.Models, c *config.Model) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{model: m}
+	w := &writer{model: m, sampling: llm.Sampling{TopP: c.TopP, Effort: "low"}}
 	if c.Wrote("temperature") {
-		w.temperature = c.Temperature
+		w.sampling.Temperature = c.Temperature
 	}
 	return w, nil
 }
@@ -85,8 +85,9 @@ func (w *writer) Write(ctx context.Context, p knowledge.Prompt) (knowledge.Answe
 	req := llm.Request{
 		Session: "index/" + p.Name, Turn: 1, Ordinal: 1, System: p.System,
 		Messages: []llm.Message{{Role: llm.RoleUser, Parts: []agent.Part{{Kind: agent.PartText, Text: p.Text}}}},
-		Sampling: llm.Sampling{MaxTokens: &p.MaxTokens, Temperature: w.temperature, Effort: "low"},
+		Sampling: w.sampling,
 	}
+	req.Sampling.MaxTokens = &p.MaxTokens
 	for chunk, err := range w.model.Stream(ctx, req) {
 		if err != nil {
 			return knowledge.Answer{}, err
