@@ -9,9 +9,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 
-	"github.com/holodeck-go/holodeck/internal/chat/markdown"
 	"github.com/holodeck-go/holodeck/internal/chat/screen"
 )
 
@@ -328,99 +326,4 @@ func commonPrefix(list []string) string {
 		}
 	}
 	return strings.ToValidUTF8(prefix, "")
-}
-
-// View implements tea.Model.
-func (m *model) View() tea.View {
-	above := m.above()
-	input := m.input.View()
-	var b strings.Builder
-	for _, line := range above {
-		b.WriteString(line + "\n")
-	}
-	prompt := "> "
-	for i, line := range strings.Split(input, "\n") {
-		if i > 0 {
-			b.WriteByte('\n')
-			prompt = "  "
-		}
-		b.WriteString(prompt + strings.TrimRight(line, " "))
-	}
-	if foot := m.foot(); foot != "" {
-		for _, line := range m.screen.render.Text(foot, max(1, m.width-1), 0, markdown.Faint)[:1] {
-			b.WriteString("\n" + line)
-		}
-	}
-	v := tea.NewView(b.String())
-	if c := m.input.Cursor(); c != nil && (m.question == nil || m.question.typed()) {
-		c.X += 2
-		c.Y += len(above)
-		v.Cursor = c
-	}
-	return v
-}
-
-// above returns what stands above the line that is typed: the end of the answer,
-// and what is under way or asked.
-func (m *model) above() []string {
-	out := []string{""}
-	width := max(1, m.width-1)
-	m.screen.mu.Lock()
-	tail := m.screen.tail
-	m.screen.mu.Unlock()
-	if strings.TrimSpace(tail) != "" {
-		out = append(out, m.screen.render.Render(tail, width)...)
-	}
-	switch {
-	case m.question != nil:
-		out = append(out, m.screen.render.Text("? "+m.question.text, width, 2, markdown.Strong)...)
-		var keys []string
-		for _, c := range m.question.choices {
-			keys = append(keys, "["+c[:1]+"]"+c[1:])
-		}
-		if m.question.typed() {
-			keys = []string{"Enter answers; an empty line does not"}
-		}
-		out = append(out, m.screen.render.Text("  "+strings.Join(keys, "   "), width, 2, markdown.Normal)...)
-	case m.turn:
-		if len(out) > 1 {
-			out = append(out, "")
-		}
-		out = append(out, m.progress(width))
-	}
-	if most := shown(m.height) - m.input.Height() - 1; len(out) > most {
-		out = out[len(out)-max(0, most):]
-	}
-	return out
-}
-
-// progress returns the line that says what is under way.
-func (m *model) progress(width int) string {
-	const frames = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-	what := m.busy
-	switch {
-	case m.stopping:
-		what = "stopping"
-	case what == "":
-		what = "waiting for the model"
-	}
-	elapsed := m.now.Sub(m.since)
-	frame := []rune(frames)[int(elapsed/tick)%10]
-	end := fmt.Sprintf(" · %ds · Ctrl-C stops", int(elapsed.Seconds()))
-	if width < 40 {
-		end = fmt.Sprintf(" · %ds", int(elapsed.Seconds()))
-	}
-	room := max(1, width-2-lipgloss.Width(end))
-	return m.screen.render.Text(fmt.Sprintf("%c %s%s", frame, screen.OneLine(what, room), end), 1000, 0, markdown.Faint)[0]
-}
-
-// foot returns what stands under the line that is typed.
-func (m *model) foot() string {
-	switch {
-	case m.hint != "":
-		return m.hint
-	case m.turn || m.question != nil:
-		return ""
-	}
-	return m.footer
 }
