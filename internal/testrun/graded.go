@@ -30,8 +30,8 @@ func gradedCase(t *runs.Turn, j judgement) *grader.Case {
 	if u := t.Usage; u != nil {
 		c.Usage = &grader.Usage{Prompt: u.Prompt, Completion: u.Completion, Total: u.Total}
 	}
-	for _, before := range j.before {
-		c.PriorTurns = append(c.PriorTurns, grader.PriorTurn{Input: before.Input, Response: before.Answer})
+	for i := range j.before { // they may still be judged: what was said does not change
+		c.PriorTurns = append(c.PriorTurns, grader.PriorTurn{Input: j.before[i].Input, Response: j.before[i].Answer})
 	}
 	for _, f := range j.turn.Files {
 		switch {
