@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,9 +46,9 @@ func (e *elicitor) ask(ctx context.Context, q mcp.Question) (mcp.Answer, error) 
 		return mcp.Answer{Action: mcp.Cancel}, nil
 	}
 	const yes, no = "yes", "no"
-	what := fmt.Sprintf("MCP server %s asks: %s. Answer it?", q.Server, strings.TrimRight(screen.OneLine(q.Message, 1000), ".?! "))
+	what := fmt.Sprintf("MCP server %s asks: %s. Answer it?", q.Server, sentence(q.Message))
 	if q.URL != "" {
-		what = fmt.Sprintf("MCP server %s asks you to open %s: %s. Have you?", q.Server, screen.OneLine(q.URL, 2000), strings.TrimRight(screen.OneLine(q.Message, 1000), ". "))
+		what = fmt.Sprintf("MCP server %s asks you to open %s: %s. Have you?", q.Server, screen.OneLine(q.URL, 2000), sentence(q.Message))
 	}
 	answer, err := e.screen.Ask(ctx, what, yes, no)
 	switch {
@@ -61,6 +61,9 @@ func (e *elicitor) ask(ctx context.Context, q mcp.Question) (mcp.Answer, error) 
 	}
 	return e.fill(ctx, q.Schema)
 }
+
+// sentence returns what a server says as part of a sentence of ours.
+func sentence(text string) string { return strings.TrimRight(screen.OneLine(text, 1000), ".:?! ") }
 
 // form is what of a server's schema the person is asked for: fields that are text,
 // a number, yes or no, or a choice.
@@ -89,15 +92,15 @@ type option struct {
 	Title string `json:"title"`
 }
 
-// fill asks for the fields of a form in their order. Who leaves a field that is
-// required goes away from the form.
+// fill asks for the fields of a form, those that are required first. Who leaves one
+// of these goes away from the form.
 func (e *elicitor) fill(ctx context.Context, text json.RawMessage) (mcp.Answer, error) {
 	var f form
 	if err := json.Unmarshal(text, &f); err != nil {
 		return mcp.Answer{}, fmt.Errorf("the form cannot be read: %w", err)
 	}
 	content := map[string]any{}
-	for _, name := range fieldNames(text) {
+	for _, name := range f.names() {
 		value, given, err := e.field(ctx, name, f.Properties[name], slices.Contains(f.Required, name))
 		switch {
 		case err != nil:
@@ -251,30 +254,17 @@ func checkValue(rules *schema.Schema, value any) error {
 	return rules.Check(data)
 }
 
-// fieldNames returns the names of the fields of a form in the order in which the
-// server has them.
-func fieldNames(text json.RawMessage) []string {
-	var top struct {
-		Properties json.RawMessage `json:"properties"`
-	}
-	if json.Unmarshal(text, &top) != nil {
-		return nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(top.Properties))
-	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
-		return nil
-	}
-	var names []string
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return names
+// names returns the names of the fields, those that are required first. The order
+// in which the server has them is lost on the way.
+func (f form) names() []string {
+	return slices.SortedFunc(maps.Keys(f.Properties), func(a, b string) int {
+		first, second := slices.Contains(f.Required, a), slices.Contains(f.Required, b)
+		switch {
+		case first && !second:
+			return -1
+		case second && !first:
+			return 1
 		}
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			return names
-		}
-		names = append(names, name.(string))
-	}
-	return names
+		return strings.Compare(a, b)
+	})
 }

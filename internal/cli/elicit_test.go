@@ -46,14 +46,14 @@ func TestAServersForm(t *testing.T) {
 		answers []string
 		want    mcp.Answer
 	}{
-		{"all of it", []string{"yes", "Ann", "42", "1.5", "no", "large", "green", "mon, WED"}, mcp.Answer{Action: mcp.Accept, Content: map[string]any{
+		{"all of it", []string{"yes", "42", "Ann", "green", "mon, WED", "no", "large", "1.5"}, mcp.Answer{Action: mcp.Accept, Content: map[string]any{
 			"name": "Ann", "age": int64(42), "weight": 1.5, "news": false, "size": "large", "colour": "#0f0", "days": []any{"mon", "wed"}}}},
-		{"as little as possible", []string{"yes", "Ann", "18", "", "yes", "", "", ""}, mcp.Answer{Action: mcp.Accept, Content: map[string]any{
+		{"as little as possible", []string{"yes", "18", "Ann", "", "", "yes", "", ""}, mcp.Answer{Action: mcp.Accept, Content: map[string]any{
 			"name": "Ann", "age": int64(18), "news": true, "size": "small"}}},
-		{"what does not fit is asked for again", []string{"yes", "A", "Ann", "old", "17", "18", "heavy", "", "yes", "huge", "", "blue", "Red", "fri", ""}, mcp.Answer{
+		{"what does not fit is asked for again", []string{"yes", "old", "17", "18", "A", "Ann", "blue", "Red", "fri", "", "yes", "huge", "", "heavy", ""}, mcp.Answer{
 			Action: mcp.Accept, Content: map[string]any{"name": "Ann", "age": int64(18), "news": true, "size": "small", "colour": "#f00"}}},
 		{"no", []string{"no"}, mcp.Answer{Action: mcp.Decline}},
-		{"a form that is left", []string{"yes", "Ann", ""}, mcp.Answer{Action: mcp.Cancel}},
+		{"a form that is left", []string{"yes", "18", ""}, mcp.Answer{Action: mcp.Cancel}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			person := &answering{answers: tt.answers}
