@@ -15,6 +15,8 @@ const (
 	exactBelow = 0.9
 	// exactMention is that of a passage that names the section.
 	exactMention = 0.5
+	// mostDemands is how many phrases and sections of a query are looked for.
+	mostDemands = 8
 )
 
 // quoted matches what a query has in quotation marks.
@@ -58,20 +60,32 @@ func (ix *Index) exact(query string, whole bool) (scores map[int]float64, asked 
 		return nil, false
 	}
 	var demands []map[int]float64
-	for _, m := range quoted().FindAllStringSubmatch(query, -1) {
-		if phrase := lowerWords(strings.Join(m[1:], "")); len(phrase) > 0 {
+	seen := map[string]bool{}
+	fresh := func(key string) bool {
+		if seen[key] || len(seen) == mostDemands {
+			return false
+		}
+		seen[key] = true
+		return true
+	}
+	demand := func(phrase []string) {
+		if len(phrase) > 0 && fresh(strings.Join(phrase, " ")) {
 			demands = append(demands, ix.withPhrase(phrase))
 		}
 	}
+	for _, m := range quoted().FindAllStringSubmatch(query, -1) {
+		demand(lowerWords(strings.Join(m[1:], "")))
+	}
 	for _, ref := range references(quoted().ReplaceAllString(query, " ")) {
+		if !fresh("§" + ref.kind + " " + ref.number) {
+			continue
+		}
 		if found := ix.inSection(ref); !ref.bare || len(found) > 0 {
 			demands = append(demands, found)
 		}
 	}
 	if len(demands) == 0 && whole {
-		if phrase := lowerWords(query); len(phrase) > 0 {
-			demands = append(demands, ix.withPhrase(phrase))
-		}
+		demand(lowerWords(query))
 	}
 	scores = map[int]float64{}
 	for _, demand := range demands {

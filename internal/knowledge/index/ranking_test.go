@@ -245,3 +245,25 @@ func TestStopWordsOfALanguageWeighNothing(t *testing.T) {
 		t.Errorf("found %v, %v", hits, err)
 	}
 }
+
+// FuzzSearch asks anything in every mode: scores stay between 0 and 1, in order.
+func FuzzSearch(f *testing.F) {
+	for _, q := range []string{"section 4.2", `"thirty days" § IX`, "«»“„”\"\x00", "article (ix)(a)", "退货 4.2.2.2.2", strings.Repeat("section 4 ", 50)} {
+		f.Add(q)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		e := newContract(t, "")
+		for _, r := range []index.Ranking{
+			{}, {Mode: index.Exact}, {Mode: index.Keyword}, {Fusion: index.RRF, Semantic: 0.5, Keyword: 0.3, Exact: 0.2, K: 1},
+			{Fusion: index.MinMax, Semantic: 0.5, Keyword: 0.3, Exact: 0.2},
+		} {
+			last := 1.0
+			for _, h := range e.rank(r, query, 5, 0) {
+				if !(h.Score > 0 && h.Score <= last) {
+					t.Errorf("%+v %q: score %v after %v", r, query, h.Score, last)
+				}
+				last = h.Score
+			}
+		}
+	})
+}
