@@ -22,13 +22,14 @@ func (l *loader) promptTool(a *Agent, t *PromptTool) {
 	}
 	t.Chat = a.Model
 	if t.Model != nil && a.Model != nil {
-		t.Chat = l.replaced(a.Model, t.Model)
+		*t.Model = l.replaced(a.Model, t.Model)
+		t.Chat = t.Model
 	}
 }
 
 // replaced returns a model with the keys that a section of another writes. Of a
 // model at another provider stays what does not belong to the provider.
-func (l *loader) replaced(m, by *Model) *Model {
+func (l *loader) replaced(m, by *Model) Model {
 	out := *m
 	if by.Wrote("provider") && by.Provider != m.Provider {
 		out = Model{Temperature: m.Temperature, MaxTokens: m.MaxTokens, TopP: m.TopP}
@@ -62,7 +63,7 @@ func (l *loader) replaced(m, by *Model) *Model {
 	if by.MaxTokens == nil {
 		out.MaxTokens = nil
 	}
-	return &out
+	return out
 }
 
 // promptTool checks a prompt tool.

@@ -198,7 +198,8 @@ type PromptTool struct {
 
 	// Text is the template, resolved from Template or File.
 	Text string `key:"-"`
-	// Chat is the model that is asked: the agent's, with the keys of Model replaced.
+	// Chat is the model that is asked: Model, which loading completes from the
+	// agent's, or the agent's itself.
 	Chat *Model `key:"-"`
 }
 
