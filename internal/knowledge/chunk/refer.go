@@ -50,8 +50,14 @@ func (r *referrer) find(text string) []Reference {
 		}
 		all = append(all, at{m[0], Reference{Text: strings.Join(strings.Fields(text[m[0]:m[1]]), " "), Number: text[m[2]:m[3]], Target: -1}})
 	}
-	for _, pattern := range []*regexp.Regexp{r.link, r.title} {
-		for _, m := range pattern.FindAllStringSubmatchIndex(text, -1) {
+	for _, by := range []struct {
+		pattern *regexp.Regexp
+		marks   string // without any of which it matches nothing
+	}{{r.link, "["}, {r.title, "\"\u201C"}} {
+		if !strings.ContainsAny(text, by.marks) {
+			continue
+		}
+		for _, m := range by.pattern.FindAllStringSubmatchIndex(text, -1) {
 			all = append(all, at{m[0], Reference{Text: text[m[2]:m[3]], Target: -1}})
 		}
 	}
