@@ -47,7 +47,8 @@ func TestDocs(t *testing.T) {
 
 func runPage(t *testing.T, page string) {
 	blocks := readBlocks(t, page)
-	if len(blocks) == 0 {
+	needsIt := func(b block) bool { return b.kind == "console" && b.file == interpreter }
+	if len(blocks) == 0 || interpreter != "" && !slices.ContainsFunc(blocks, needsIt) {
 		return
 	}
 	dir := t.TempDir()
