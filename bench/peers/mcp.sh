@@ -61,6 +61,7 @@ install node "$runtime@$node22"
 cd "$root"
 CGO_ENABLED=0 go build -ldflags '-s -w' -o "$module/holodeck" ./cmd/holodeck
 CGO_ENABLED=0 go build -o "$module/mcpclient" ./bench/peers/mcpclient
+CGO_ENABLED=0 go build -o "$module/mcpstart" ./bench/peers/mcpstart
 PATH=$module/node/node_modules/$runtime/bin:$PATH
 export PATH HOME="$module/home" npm_config_cache="$module/npm" GOCACHE="$gocache" GOMODCACHE="$gomodcache"
 unset HOLODECK_STATE_DIR
@@ -108,6 +109,9 @@ for RUNTIME in agent_framework semantic_kernel claude google_adk; do
 	rm -f "$MEMORY_FILE"
 	"$module/holodeck" test "$agent" --no-save
 done
+
+echo "how long the servers take to start"
+"$module/mcpstart" -rounds 3 "$agent"
 
 # What the page shows with stand-ins holds with the packages themselves.
 echo "the agents of docs/mcp.md"
