@@ -45,7 +45,11 @@ func (s settings) read(ctx context.Context, conv *convert.Converter, f sourceFil
 	}
 	for i, p := range chunk.Split(d.Text, s.chunks) {
 		if shown := shownText(p.Text); strings.TrimSpace(shown) != "" {
-			c.passages = append(c.passages, store.Passage{ID: fmt.Sprintf("%s#%d", f.name, i), Text: shown})
+			passage := store.Passage{ID: fmt.Sprintf("%s#%d", f.name, i), Text: shown}
+			if len(d.Pages) > 0 {
+				passage.Place = &store.Place{Page: chunk.PageOf(d.Pages, p.Start), LastPage: chunk.PageOf(d.Pages, p.End-1)}
+			}
+			c.passages = append(c.passages, passage)
 		}
 	}
 	return c, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
+	"github.com/holodeck-go/holodeck/internal/knowledge/convert/ooxml/ooxmltest"
 )
 
 // lease is a document with sections, a definition and a reference.
@@ -182,6 +183,22 @@ func TestPlainDocumentsAreFoundByTheirHeadings(t *testing.T) {
 		result := search(t, tool, query)
 		if len(result.Passages) != 1 || !strings.Contains(result.Passages[0].Text, want) || result.Passages[0].Score < 0.99 {
 			t.Errorf("%s: found %+v", query, result.Passages)
+		}
+	}
+}
+
+// TestPagesGoWithTheirPassages holds that a passage of slides or a PDF tells its
+// page, in a document with structure and in a plain one.
+func TestPagesGoWithTheirPassages(t *testing.T) {
+	deck := ooxmltest.Deck{Slides: []string{
+		ooxmltest.Shape("title", "Lamps") + ooxmltest.Shape("body", "A lamp of brass."),
+		ooxmltest.Shape("title", "Kettles") + ooxmltest.Shape("body", "A kettle of copper."),
+	}}
+	d := newDesk(t, map[string]string{"docs/shop.pptx": string(deck.Bytes())})
+	for _, keys := range []string{docs + "\nchunk_size: 10", sections} {
+		hits, err := d.open(keys).Search(t.Context(), "kettle copper")
+		if err != nil || len(hits) == 0 || hits[0].Page != 2 || hits[0].Metadata["page"] != "2" {
+			t.Errorf("%s: %+v, %v", keys, hits, err)
 		}
 	}
 }

@@ -207,7 +207,7 @@ func filesOf(ext string) string {
 }
 
 // passagesVersion changes when passages are made, or counted, in another way.
-const passagesVersion = "passages/2"
+const passagesVersion = "passages/3"
 
 // fingerprint names how files become passages and words. Two indexes with the
 // same are comparable.

@@ -76,6 +76,8 @@ type Chunk struct {
 	Term string
 	// References are what it refers to, each once, in order.
 	References []Reference
+
+	body int // offset of the text under its heading
 }
 
 // Structurer cuts documents along their structure. It is safe for concurrent
@@ -153,7 +155,7 @@ func (s *Structurer) Split(text string, pages []int) Document {
 	for i := range d.Chunks {
 		c := &d.Chunks[i]
 		c.Ordinal = i
-		c.Page, c.LastPage = pageOf(pages, c.Start), pageOf(pages, c.End-1)
+		c.Page, c.LastPage = PageOf(pages, c.Start), PageOf(pages, c.End-1)
 		if c.SectionID == "" {
 			c.SectionID = fmt.Sprintf("chunk_%d", i)
 		}
@@ -265,7 +267,7 @@ func (s *Structurer) even(text string, sections []section) []Chunk {
 func (s *Structurer) chunk(p Passage, sec section) Chunk {
 	c := Chunk{
 		Passage: p, Title: sec.title, Level: sec.head.level, Number: numberOf(sec.head),
-		ParentChain: sec.parents, SectionID: sec.id,
+		ParentChain: sec.parents, SectionID: sec.id, body: sec.head.body,
 	}
 	for _, part := range sec.parts {
 		if p.Start <= part.start && part.start < p.End {
@@ -336,8 +338,9 @@ func mergeBlank(text string, chunks []Chunk) []Chunk {
 	return out
 }
 
-// pageOf returns the page an offset is on, or 0.
-func pageOf(pages []int, offset int) int {
+// PageOf returns the page, counted from 1, that an offset is on; 0 where there
+// are none. Pages are the offsets at which they begin.
+func PageOf(pages []int, offset int) int {
 	i, exact := slices.BinarySearch(pages, offset)
 	if exact {
 		for i+1 < len(pages) && pages[i+1] == offset { // pages without text
@@ -353,8 +356,7 @@ const maxRequirement = 500
 
 // kindOf says what a chunk is.
 func kindOf(text string, c Chunk) Kind {
-	own := strings.TrimSpace(text[c.Start:c.End])
-	body := withoutHeadings(own)
+	body := strings.TrimSpace(text[min(max(c.Start, c.body), c.End):c.End])
 	switch {
 	case body == "" && c.Title != "":
 		return KindHeader
@@ -364,18 +366,6 @@ func kindOf(text string, c Chunk) Kind {
 		return KindRequirement
 	}
 	return KindContent
-}
-
-// withoutHeadings returns text without its first line when that is a heading.
-func withoutHeadings(text string) string {
-	first, rest, _ := strings.Cut(text, "\n")
-	if _, level := markdownHeading(first); level > 0 {
-		return strings.TrimSpace(rest)
-	}
-	if under, more, _ := strings.Cut(rest, "\n"); underline(strings.TrimSpace(under)) {
-		return strings.TrimSpace(more)
-	}
-	return text
 }
 
 // obliges reports whether text says what shall or must be.
