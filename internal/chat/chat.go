@@ -240,7 +240,10 @@ func (c *Chat) begin(ctx context.Context) error {
 // resume continues a conversation that was kept.
 func (c *Chat) resume(ctx context.Context, r *Record) error {
 	if err := r.fits(c.about()); err != nil {
-		return fmt.Errorf("the conversation %s cannot be continued: %w", r.ID, err)
+		return fmt.Errorf("the conversation of %s cannot be continued: %w", when(r.Changed), err)
+	}
+	if r.ID == "" {
+		r.ID = c.Env.NewID()
 	}
 	var leave func()
 	if c.Store != nil {

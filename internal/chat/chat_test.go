@@ -279,6 +279,26 @@ func TestSecretsAreMaskedInWhatIsKept(t *testing.T) {
 	}
 }
 
+func TestAFileIsContinuedAsAConversationOfItsOwn(t *testing.T) {
+	f := open(t, bot)
+	f.talk(t, &person{says: []any{"a", "/save early.json", "b", "c"}})
+	kept := f.newest(t)
+	early, err := f.opts.Store.Find(filepath.Join(f.dir, "early.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.opts.Resume = early
+	p := &person{says: []any{"again"}}
+	f.talk(t, p)
+	p.sees(t, "continues the conversation", "two")
+	if r, err := f.opts.Store.Find(kept.ID); err != nil || len(r.Exchanges) != 3 {
+		t.Errorf("%v, %+v: what was kept is lost", err, r)
+	}
+	if list, _, err := f.opts.Store.List(); err != nil || len(list) != 2 || list[0].Messages != 2 {
+		t.Errorf("%v, %+v", err, list)
+	}
+}
+
 func TestTwoProcessesAreNeverInOneConversation(t *testing.T) {
 	f := open(t, bot)
 	f.talk(t, &person{says: []any{"a"}})

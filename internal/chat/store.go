@@ -129,12 +129,16 @@ type NotFoundError struct{ Text string }
 func (e *NotFoundError) Error() string { return e.Text }
 
 // Find returns the conversation that ref names: "" is the last one used, else it
-// is the beginning of an id, or the path of a file that /save wrote.
+// is the beginning of an id, or the path of a file that /save wrote. One of a file
+// has no id: it is continued as a conversation of its own.
 func (s *Store) Find(ref string) (*Record, error) {
 	if strings.HasSuffix(ref, ".json") {
 		r, err := read(ref)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, &NotFoundError{fmt.Sprintf("there is no file %s", ref)}
+		}
+		if err == nil {
+			r.ID = "" // what is kept under it may have gone on since
 		}
 		return r, err
 	}

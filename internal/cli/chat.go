@@ -129,8 +129,12 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 		},
 	}
 	if opts.open.tape.replay == "" {
-		if o.Store, err = chat.OpenStore(loaded.Dir, a.variable, loaded.Redactor); err != nil {
+		o.Store, err = chat.OpenStore(loaded.Dir, a.variable, loaded.Redactor)
+		switch {
+		case err != nil && opts.resume != "":
 			return err
+		case err != nil:
+			a.tell("this conversation is not kept: %v", err)
 		}
 	}
 	if opts.resume != "" {
