@@ -90,7 +90,8 @@ func (p *Pool) startProcess(env Env) (*process, error) {
 		return nil, err
 	}
 	source := workerSource()
-	boot := fmt.Sprintf("import sys; exec(compile(sys.stdin.buffer.read(%d), 'holodeck worker', 'exec'))", len(source))
+	boot := fmt.Sprintf("import sys; sys.version_info >= (3, 9) or sys.exit('it is Python ' + sys.version.split()[0]); "+
+		"exec(compile(sys.stdin.buffer.read(%d), 'holodeck worker', 'exec'))", len(source))
 	child, err := proc.Start(proc.Spec{
 		Path: path, Args: []string{"-I", "-X", "utf8", "-c", boot, p.opts.Dir, strconv.Itoa(MaxResult)},
 		Dir: p.opts.Dir, Env: p.environment(env), MemoryLimit: p.opts.MemoryLimit,

@@ -96,8 +96,9 @@ func TestPythonCalls(t *testing.T) {
 		{"state", `{}`, `3`}, // all of it happened in one interpreter
 	} {
 		got := outcome(tools(p, tt.function).Call(t.Context(), json.RawMessage(tt.args)))
-		if got != tt.want && !(strings.HasPrefix(tt.want, "error: RecursionError") && strings.HasPrefix(got, tt.want)) &&
-			!(tt.function == "order" && strings.ReplaceAll(got, "Item.__init__", "__init__") == strings.ReplaceAll(tt.want, "Item.__init__", "__init__")) {
+		// What Python says of itself is longer in later versions, and names classes.
+		alike := func(s string) string { return strings.ReplaceAll(s, "Item.__init__", "__init__") }
+		if got != tt.want && !(strings.HasPrefix(tt.want, "error: ") && strings.HasPrefix(alike(got), alike(tt.want))) {
 			t.Errorf("%s(%s)\n got %s\nwant %s", tt.function, tt.args, got, tt.want)
 		}
 	}
