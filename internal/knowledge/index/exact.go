@@ -34,10 +34,16 @@ type place struct {
 // places returns, for every number of a section, the passages in it.
 func places(parts []Part) map[string][]place {
 	out := map[string][]place{}
+	known := map[string]section{} // many passages are under one heading
 	add := func(headings [][]string, first int, own bool) {
 		for i, list := range headings {
 			for _, heading := range list {
-				if s, ok := sectionOf(heading); ok {
+				s, ok := known[heading]
+				if !ok {
+					s, _ = sectionOf(heading)
+					known[heading] = s
+				}
+				if s.number != "" {
 					out[s.number] = append(out[s.number], place{s, first + i, own})
 				}
 			}
