@@ -147,18 +147,20 @@ func searchToolsOf(a *config.Agent, name string) (func(config.Tool) bool, error)
 
 // indexed is what index says of a tool. Its JSON form is what --json prints.
 type indexed struct {
-	Tool      string  `json:"tool"`
-	Location  string  `json:"location"`
-	Documents int     `json:"documents"`
-	Passages  int     `json:"passages"`
-	Added     int     `json:"added"`
-	Changed   int     `json:"changed"`
-	Removed   int     `json:"removed"`
-	Unchanged int     `json:"unchanged"`
-	Rebuilt   string  `json:"rebuilt,omitempty"` // why everything was made anew
-	Contexts  int     `json:"contexts,omitempty"`
-	Tokens    int     `json:"tokens,omitempty"`
-	CostUSD   float64 `json:"cost_usd,omitempty"`
+	Tool      string `json:"tool"`
+	Location  string `json:"location"`
+	Documents int    `json:"documents"`
+	Passages  int    `json:"passages"`
+	Added     int    `json:"added"`
+	Changed   int    `json:"changed"`
+	Removed   int    `json:"removed"`
+	Unchanged int    `json:"unchanged"`
+	Rebuilt   string `json:"rebuilt,omitempty"` // why everything was made anew
+	// Skipped are the files that could not be read, and why.
+	Skipped  []string `json:"skipped,omitempty"`
+	Contexts int      `json:"contexts,omitempty"`
+	Tokens   int      `json:"tokens,omitempty"`
+	CostUSD  float64  `json:"cost_usd,omitempty"`
 }
 
 // printIndexes prints what became of the index of each tool.
@@ -168,7 +170,7 @@ func printIndexes(w io.Writer, file string, tools []knowledge.Tool, asJSON bool)
 		s := t.Stats()
 		list[i] = indexed{
 			Tool: strings.TrimSuffix(t.Definition().Name, "_search"), Location: s.Location, Documents: s.Sources, Passages: s.Passages,
-			Added: s.Added, Changed: s.Changed, Removed: s.Removed, Unchanged: s.Unchanged, Rebuilt: s.Rebuilt,
+			Added: s.Added, Changed: s.Changed, Removed: s.Removed, Unchanged: s.Unchanged, Rebuilt: s.Rebuilt, Skipped: s.Skipped,
 			Contexts: s.Work.Contexts, Tokens: s.Work.Tokens, CostUSD: s.Work.CostUSD,
 		}
 	}
@@ -179,8 +181,12 @@ func printIndexes(w io.Writer, file string, tools []knowledge.Tool, asJSON bool)
 		}{file, list})
 	}
 	for _, t := range list {
-		_, err := fmt.Fprintf(w, "%s: %s of %s (%d added, %d changed, %d removed, %d unchanged), kept in %s\n",
-			t.Tool, plural(t.Passages, "passage"), plural(t.Documents, "document"), t.Added, t.Changed, t.Removed, t.Unchanged, t.Location)
+		skipped := ""
+		if n := len(t.Skipped); n > 0 {
+			skipped = fmt.Sprintf(", %d left out", n)
+		}
+		_, err := fmt.Fprintf(w, "%s: %s of %s (%d added, %d changed, %d removed, %d unchanged%s), kept in %s\n",
+			t.Tool, plural(t.Passages, "passage"), plural(t.Documents, "document"), t.Added, t.Changed, t.Removed, t.Unchanged, skipped, t.Location)
 		if err != nil {
 			return err
 		}

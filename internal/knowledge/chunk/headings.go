@@ -9,6 +9,7 @@ import (
 type head struct {
 	start int // offset in bytes
 	end   int // of the text of the heading
+	body  int // offset where the text under it begins; start when its line goes on
 	title string
 	level int
 	// pattern is the index of the pattern that recognised it, or -1.
@@ -81,7 +82,7 @@ func (o *outline) read(text string) {
 
 // marked adds a heading that is marked up as one.
 func (o *outline) marked(l line, title string, level int) {
-	h := head{start: l.start, end: l.end, title: title, level: level, pattern: -1, splits: true}
+	h := head{start: l.start, end: l.end, body: l.end, title: title, level: level, pattern: -1, splits: true}
 	if f, ok := match(o.patterns, title); ok {
 		h.pattern, h.marker = f.pattern, f.marker
 	}
@@ -108,8 +109,13 @@ func (o *outline) implicit(lines []line, i int) {
 	if f.rest == "" && i+1 < len(lines) {
 		f.rest = o.titleBelow(lines[i+1].text)
 	}
+	body := lines[i].end
+	const longest = 150
+	if text := lines[i].text; len(text) >= longest || strings.ContainsAny(text[len(text)-1:], ".!?") {
+		body = lines[i].start
+	}
 	o.heads = append(o.heads, head{
-		start: lines[i].start, end: lines[i].end, title: f.title(), level: p.level,
+		start: lines[i].start, end: lines[i].end, body: body, title: f.title(), level: p.level,
 		pattern: f.pattern, marker: f.marker, splits: f.pattern < o.splitAt,
 	})
 }

@@ -109,6 +109,13 @@ func TestDomainsSplitOnTheirNumbers(t *testing.T) {
 	}
 }
 
+func TestHeadingsAloneAreHeaders(t *testing.T) {
+	d := structure(t, "Article 4 Fees\n\n4.1 Amount\n\nTen euros.\n\n4.2 The client pays late fees.\n\n4.3 Term\n", chunk.StructureOptions{Domain: "legal_contract"})
+	if got, want := column(d, kind), []chunk.Kind{"header", "content", "content", "header"}; !slices.Equal(got, want) {
+		t.Errorf("kinds %q, want %q", got, want)
+	}
+}
+
 func TestDepthOfSubsections(t *testing.T) {
 	text := "Article 1 Fees\n\nSection 1.1 Amount\n\n(a) monthly\n\n(1) in advance\n"
 	for depth, want := range map[int][]string{
