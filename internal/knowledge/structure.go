@@ -43,10 +43,14 @@ func shownText(text string) string {
 }
 
 // isHeader reports whether a chunk is nothing but a heading that the next one
-// has above it.
+// has above it. A line like "Article II Price" is more: the word "Article" is in
+// no title.
 func isHeader(chunks []chunk.Chunk, i int) bool {
-	return chunks[i].Kind == chunk.KindHeader && i+1 < len(chunks) &&
-		(chunks[i+1].SectionID == chunks[i].SectionID || slices.Contains(chunks[i+1].ParentChain, chunks[i].Title))
+	c := chunks[i]
+	if c.Kind != chunk.KindHeader || i+1 == len(chunks) || c.Number != "" && strings.HasPrefix(c.Title, "("+c.Number+")") {
+		return false
+	}
+	return chunks[i+1].SectionID == c.SectionID || slices.Contains(chunks[i+1].ParentChain, c.Title)
 }
 
 // placeOf returns where a chunk stands. Targets of references are chunks yet.
