@@ -13,6 +13,7 @@ import (
 
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/eval/grader"
+	"github.com/holodeck-go/holodeck/internal/secret"
 	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
@@ -241,18 +242,21 @@ func TestCommands(t *testing.T) {
 		reason string
 		err    string
 	}{
-		"exit 0":                              {score: 1, passed: true},
-		"echo no money >&2; exit 1":           {score: 0, passed: false, reason: "no money"},
-		"grep -q '\"agent_response\":\"Refu'": {score: 1, passed: true},
-		"echo 0.75":                           {score: 0.75},
-		"echo false":                          {score: 0, passed: false},
+		`grep -q "$WANTED"`:                       {score: 1, passed: true},
+		"exit 0":                                  {score: 1, passed: true},
+		"echo no money >&2; exit 1":               {score: 0, passed: false, reason: "no money"},
+		"grep -q '\"agent_response\":\"Refu'":     {score: 1, passed: true},
+		"echo 0.75":                               {score: 0.75},
+		"echo false":                              {score: 0, passed: false},
 		`echo '{"score": 0.5, "reason": "half"}'`: {score: 0.5, reason: "half"},
-		"echo words":              {err: "the grader said words"},
-		"echo broken >&2; exit 2": {err: "sh ended with exit status 2: broken"},
-		"echo true; exit 1":       {err: "sh ended with exit status 1"},
-		"kill -9 $$":              {err: "sh ended with signal: killed"},
+		"echo words":                              {err: "the grader said words"},
+		"echo broken >&2; exit 2":                 {err: "sh ended with exit status 2: broken"},
+		"echo true; exit 1":                       {err: "sh ended with exit status 1"},
+		"kill -9 $$":                              {err: "sh ended with signal: killed"},
 	} {
-		g, err := grader.Open(pool, &config.CodeMetric{Command: []string{"sh", "-c", script}})
+		g, err := grader.Open(pool, &config.CodeMetric{
+			Command: []string{"sh", "-c", script}, Env: map[string]secret.String{"WANTED": secret.New("Refunded")},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
