@@ -318,6 +318,9 @@ func TestAServerThatIsGoneForGoodIsToldOfAndLeft(t *testing.T) {
 			for _, name := range []string{"files__echo", "files__note", "files__echo"} {
 				_, err := call(t.Context(), t, c, name, `{"text":"x"}`)
 				says(t, err, "MCPConnectionError", "server files", "see that the server runs")
+				if strings.Contains(err.Error(), "rejected by transport") {
+					t.Errorf("the error has words that say nothing: %v", err)
+				}
 			}
 			if err := c.Close(); err != nil {
 				t.Error(err)

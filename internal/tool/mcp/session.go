@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -269,7 +270,11 @@ func (s *session) timeout(fault Fault, limit time.Duration) error {
 // broken is the error of a connection that is no more.
 func (s *session) broken(fault Fault) error {
 	if s.proc == nil {
-		if errors.Is(fault.Err, io.EOF) {
+		var network *url.Error
+		switch {
+		case errors.As(fault.Err, &network):
+			fault.Err = network.Err // without the words that the SDK puts round it
+		case errors.Is(fault.Err, io.EOF):
 			fault.Err = errors.New("it closed the connection")
 		}
 		fault.Next = "see that the server runs and that url is right"
