@@ -458,6 +458,10 @@ func (l *loader) finish(a *Agent) {
 			l.envFile(t)
 		case *PromptTool:
 			l.promptTool(a, t)
+		case *SkillTool:
+			if !t.Wrote("timeout") { // it makes model calls, and may ask a person
+				t.ToolBase.Timeout = float64(a.Execution.TurnTimeout)
+			}
 		}
 	}
 	l.prompt(a)

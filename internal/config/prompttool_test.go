@@ -68,6 +68,9 @@ func TestASkillFolderGivesInstructions(t *testing.T) {
 	if skill.Prompt != "Ask for the order." || skill.Description != "When money goes back." || !strings.HasSuffix(skill.Folder, "r") {
 		t.Errorf("the skill is %+v", skill)
 	}
+	if skill.Timeout != 600 {
+		t.Errorf("the skill has %g seconds, and a turn 600", skill.Timeout)
+	}
 	if got := a.Tools[1].(*config.SkillTool); got.Prompt != "Be kind." || got.Folder != "" {
 		t.Errorf("the inline skill is %+v", got)
 	}

@@ -16,7 +16,7 @@ type ToolBase struct {
 	Name         string   `key:"name" rule:"required,name" doc:"Letters, digits, _ and -; unique among the agent's tools."`
 	Description  string   `key:"description" rule:"required" doc:"What the model is told the tool is for."`
 	DeferLoading bool     `key:"defer_loading" default:"true" doc:"Accepted for compatibility: tools are always offered."`
-	Timeout      float64  `key:"timeout" ours:"true" default:"60" rule:"gt=0" doc:"Seconds one call may take; mcp has request_timeout instead."`
+	Timeout      float64  `key:"timeout" ours:"true" default:"60" rule:"gt=0" doc:"Seconds one call may take; mcp has request_timeout instead, and a skill, where nothing is said, the time of the turn."`
 }
 
 // Base implements Tool.

@@ -325,3 +325,23 @@ func TestNoHooks(t *testing.T) {
 	none.After(t.Context(), pay(`{}`))
 	none.Tell(t.Context(), hook.Report{})
 }
+
+// BenchmarkBefore is what three hooks that stay inside cost a call.
+func BenchmarkBefore(b *testing.B) {
+	a := &config.Agent{Name: "desk", Hooks: []config.Hook{
+		{Event: config.HookPreToolUse, Arguments: map[string]string{"amount": "????*"}, Action: config.HookReject},
+		{Event: config.HookPreToolUse, Action: config.HookModify, Transform: map[string]any{"memo": "x"}},
+		{Event: config.HookPreToolUse, Arguments: map[string]string{"to": "b*"}, Action: config.HookReject},
+	}}
+	h, err := hook.Open(a, hook.Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	call := pay(`{"amount": 20, "to": "anna"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := h.Before(b.Context(), call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
