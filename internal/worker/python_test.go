@@ -21,21 +21,34 @@ import (
 	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
-// pythonPool returns a Pool over testdata/agent with a real interpreter.
-func pythonPool(t testing.TB) *worker.Pool {
+// realAgent is a copy of testdata/agent, since Python keeps what it compiled beside
+// its files, and a Pool with a real interpreter.
+type realAgent struct {
+	*worker.Pool
+	dir string
+}
+
+// file returns the path of a file of the agent.
+func (a realAgent) file(name string) string { return filepath.Join(a.dir, filepath.FromSlash(name)) }
+
+func pythonPool(t testing.TB) realAgent {
 	t.Helper()
-	p := worker.New(worker.Options{Dir: filepath.Join("testdata", "agent"), Lookup: os.LookupEnv, MemoryLimit: 4 << 30})
+	a := realAgent{dir: t.TempDir()}
+	if err := os.CopyFS(a.dir, os.DirFS(filepath.Join("testdata", "agent"))); err != nil {
+		t.Fatal(err)
+	}
+	a.Pool = worker.New(worker.Options{Dir: a.dir, Lookup: os.LookupEnv, MemoryLimit: 4 << 30})
 	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
+		if err := a.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return p
+	return a
 }
 
 // tools returns a function of tools.py.
-func tools(p *worker.Pool, name string) *worker.Function {
-	return p.Function(filepath.Join("testdata", "agent", "tools.py"), name, "tools_under_test", nil)
+func tools(a realAgent, name string) *worker.Function {
+	return a.Function(a.file("tools.py"), name, "tools_under_test", nil)
 }
 
 // outcome is what a call came to, in a line.
@@ -213,7 +226,7 @@ func TestPythonFilesThatCannotBeImported(t *testing.T) {
 		"broken/relative.py": "broken/relative.py cannot be imported: broken/relative.py:1: ImportError: attempted relative import with no known parent package",
 		"broken/none.py":     "there is no file broken/none.py",
 	} {
-		f := p.Function(filepath.Join("testdata", "agent", filepath.FromSlash(file)), "f", "m_"+strings.TrimSuffix(filepath.Base(file), ".py"), nil)
+		f := p.Function(p.file(file), "f", "m_"+strings.TrimSuffix(filepath.Base(file), ".py"), nil)
 		for _, call := range []func() (json.RawMessage, error){
 			func() (json.RawMessage, error) { return f.Describe(t.Context()) },
 			func() (json.RawMessage, error) { return f.Call(t.Context(), json.RawMessage("{}")) },
@@ -349,7 +362,7 @@ func TestPythonLoadsAtOnce(t *testing.T) {
 		p := pythonPool(t)
 		var wg sync.WaitGroup
 		for _, module := range []string{"a", "b", "c", "d"} {
-			f := p.Function(filepath.Join("testdata", "agent", "tools.py"), "plain", module, nil)
+			f := p.Function(p.file("tools.py"), "plain", module, nil)
 			wg.Go(func() {
 				if got := outcome(f.Call(t.Context(), json.RawMessage(`{"text": "a"}`))); got != `"aa"` {
 					t.Errorf("%s: %s", module, got)
@@ -361,7 +374,7 @@ func TestPythonLoadsAtOnce(t *testing.T) {
 				}
 			})
 			wg.Go(func() {
-				g := p.Function(filepath.Join("testdata", "agent", "tools.py"), "coroutine", module, nil)
+				g := p.Function(p.file("tools.py"), "coroutine", module, nil)
 				if got := outcome(g.Call(t.Context(), json.RawMessage(`{}`))); got != `"done"` {
 					t.Errorf("%s: %s", module, got)
 				}
@@ -375,14 +388,14 @@ func TestPythonEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "not for it")
 	t.Setenv("PYTHONPATH", filepath.Join("testdata", "agent", "broken"))
 	p := pythonPool(t)
-	f := p.Function(filepath.Join("testdata", "agent", "tools.py"), "environment", "m", worker.Env{"TOKEN": "größe"})
+	f := p.Function(p.file("tools.py"), "environment", "m", worker.Env{"TOKEN": "größe"})
 	for name, want := range map[string]string{"OPENAI_API_KEY": "null", "TOKEN": `"größe"`, "PYTHONPATH": "null"} {
 		args, _ := json.Marshal(map[string]string{"name": name})
 		if got := outcome(f.Call(t.Context(), args)); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	dir, err := filepath.Abs(filepath.Join("testdata", "agent"))
+	dir, err := filepath.EvalSymlinks(p.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -440,9 +453,10 @@ func TestPythonGraders(t *testing.T) {
 }
 
 func BenchmarkPythonStart(b *testing.B) {
+	a := pythonPool(b)
 	for b.Loop() {
-		p := worker.New(worker.Options{Dir: filepath.Join("testdata", "agent"), Lookup: os.LookupEnv})
-		if got := outcome(p.Function(filepath.Join("testdata", "agent", "beside.py"), "f", "m", nil).Call(b.Context(), json.RawMessage("{}"))); !strings.Contains(got, "beside.py has no function f") {
+		p := worker.New(worker.Options{Dir: a.dir, Lookup: os.LookupEnv})
+		if got := outcome(p.Function(a.file("beside.py"), "f", "m", nil).Call(b.Context(), json.RawMessage("{}"))); !strings.Contains(got, "beside.py has no function f") {
 			b.Fatal(got)
 		}
 		if err := p.Close(); err != nil {
