@@ -26,6 +26,7 @@
 //	{"value": ID, "is": …}                               a value that requests refer to
 //	{"at": "model 1.2", "request": …, "response": …}     turn 1, second call
 //	{"at": "tool 1.1", "request": …, "response": …}
+//	{"at": "hook 1.1", "request": …, "response": …}      before tool call 1.1
 //	{"at": "selection 1.1", "request": …, "response": …}
 //	{"scope": …, "now": {"first": …, "then": […]}, "ids": […]}
 //
