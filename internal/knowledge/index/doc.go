@@ -59,7 +59,15 @@
 //	minmax      Σ weight·score / Σ weight
 //	rrf         Σ weight·(k + 1)/(k + rank) / Σ weight
 //
-// over the legs that were asked. Strongest and minmax mean the same for every
+// over the legs that were asked. Under rrf and minmax a passage whose exact score
+// is 0.9 or more is what the query asks for to the letter. Where there is one, it
+// comes before those that only resemble it, however little the leg weighs; a
+// weight of 0 takes the leg away:
+//
+//	score' = 1 - (1 - score)·(1 - 0.9·exact)    of such a passage
+//	score' = 0.8·score                          of the others
+//
+// Strongest and minmax mean the same for every
 // query: a threshold cuts likeness. Reciprocal ranks (Cormack et al., Reciprocal
 // Rank Fusion outperforms Condorcet, SIGIR 2009) are given as a share of the best
 // possible, and say how high the legs rank a passage among the others, not how

@@ -15,6 +15,12 @@ const (
 	exactBelow = 0.9
 	// exactMention is that of a passage that names the section.
 	exactMention = 0.5
+	// exactLift is the share of what is missing to 1 that a passage gets, in a
+	// hybrid search, for being what is asked for to the letter.
+	exactLift = 0.9
+	// exactRest is what the scores of the others are then multiplied by, which
+	// keeps them below.
+	exactRest = 0.8
 	// mostDemands is how many phrases and sections of a query are looked for.
 	mostDemands = 8
 )

@@ -129,8 +129,9 @@ func (r Ranking) fuse(legs []*leg, score func(*leg) float64) float64 {
 
 // ofPassage returns the score of a passage that legs rank.
 func (r Ranking) ofPassage(legs []*leg, passage int) float64 {
+	score := func(l *leg) float64 { return l.score[passage] }
 	if r.byRank() {
-		return r.fuse(legs, func(l *leg) float64 {
+		score = func(l *leg) float64 {
 			rank, ok := l.rank[passage]
 			switch {
 			case !ok:
@@ -139,9 +140,28 @@ func (r Ranking) ofPassage(legs []*leg, passage int) float64 {
 				return l.score[passage]
 			}
 			return float64(r.K+1) / float64(r.K+rank) // 1 for the first
-		})
+		}
 	}
-	return r.fuse(legs, func(l *leg) float64 { return l.score[passage] })
+	fused := r.fuse(legs, score)
+	if r.Mode != Hybrid || r.Fusion == Strongest {
+		return fused
+	}
+	return lift(fused, legs, passage)
+}
+
+// lift puts passages that are what the query asks for to the letter before those
+// that are not, however little the exact leg weighs.
+func lift(fused float64, legs []*leg, passage int) float64 {
+	for _, l := range legs {
+		if l.name != string(Exact) || len(l.ranked) == 0 || l.ranked[0].score < exactBelow {
+			continue // none is
+		}
+		if exact := l.score[passage]; exact >= exactBelow {
+			return Round(1 - (1-fused)*(1-exactLift*exact))
+		}
+		return Round(fused * exactRest)
+	}
+	return fused
 }
 
 // bound returns what a passage that no leg ranks can score at most.

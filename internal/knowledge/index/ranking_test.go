@@ -267,3 +267,24 @@ func FuzzSearch(f *testing.F) {
 		}
 	})
 }
+
+// TestTheLetterComesBeforeTheLikeness holds that a section that is asked for
+// stands before passages with more of the question's words, unless exact matches
+// weigh nothing.
+func TestTheLetterComesBeforeTheLikeness(t *testing.T) {
+	texts := []string{"The lamp article says how the lamp is lit, article by article.", "It is ten."}
+	part := index.Part{Words: index.Analyzer{}.Analyze(texts), Texts: texts, Own: [][]string{{"Lamps"}, {"Article II"}}}
+	ix, err := index.New([]index.Part{part}, index.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fusion := range []index.Fusion{index.RRF, index.MinMax} {
+		for weight, want := range map[float64]int{0.01: 1, 0: 0} {
+			r := index.Ranking{Fusion: fusion, Semantic: 0.5, Keyword: 0.5 - weight, Exact: weight, K: 60}
+			hits, err := ix.Search(t.Context(), index.Query{Text: "lamp in article II", Ranking: r, Limit: 5})
+			if err != nil || len(hits) == 0 || hits[0].Passage != want {
+				t.Errorf("%s with weight %v: found %v, %v; want %d first", fusion, weight, hits, err, want)
+			}
+		}
+	}
+}
