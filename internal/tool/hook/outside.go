@@ -3,6 +3,8 @@ package hook
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -48,6 +50,13 @@ func (h *Hooks) notify(c *config.Hook) func(context.Context, json.RawMessage) (j
 	}
 }
 
+// moduleOf returns what the Python module of a file is called: hooks of one file
+// share its state.
+func moduleOf(file string) string {
+	sum := sha256.Sum256([]byte(file))
+	return "holodeck_hook_" + hex.EncodeToString(sum[:6])
+}
+
 // script returns what runs the code of a hook: a program has the report on stdin,
 // a function has it as its one argument, event.
 func script(pool *worker.Pool, c *config.Hook) func(context.Context, json.RawMessage) (json.RawMessage, error) {
@@ -68,7 +77,8 @@ func script(pool *worker.Pool, c *config.Hook) func(context.Context, json.RawMes
 	if c.Script != "" {
 		call = pool.Script(c.Block.File("script", c.Script), c.Entry()).Call
 	} else {
-		call = pool.Function(c.Block.File("file", c.File), c.Function, "holodeck_hook", env).Call
+		file := c.Block.File("file", c.File)
+		call = pool.Function(file, c.Function, moduleOf(file), env).Call
 	}
 	return func(ctx context.Context, report json.RawMessage) (json.RawMessage, error) {
 		args, err := json.Marshal(map[string]json.RawMessage{"event": report})
