@@ -80,6 +80,17 @@ func filesystemServer(dir string) *mcp.Server {
 		}
 		return string(text)
 	})
+	add(s, "list_directory", "List the files and folders in a folder", true, func(f file) string {
+		entries, err := fs.ReadDir(os.DirFS(dir), f.Path)
+		if err != nil {
+			return err.Error()
+		}
+		var list []string
+		for _, e := range entries {
+			list = append(list, "[FILE] "+e.Name())
+		}
+		return strings.Join(list, "\n")
+	})
 	add(s, "write_file", "Create a new file", false, func(file) string { return "it would be written" })
 	return s
 }
