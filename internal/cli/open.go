@@ -101,7 +101,7 @@ func (a *app) open(ctx context.Context, loaded *config.Agent, opts openOptions) 
 		}
 	}()
 	if o.trace, err = telemetry.Open(ctx, a.env, loaded, telemetry.Options{
-		Version: versionNumber(a.Version), HTTP: o.http, Console: a.Stderr, Getenv: a.variable, Notice: a.notice,
+		Version: versionNumber(a.Version), HTTP: o.http, Console: a.Stderr, Quiet: a.quiet, Getenv: a.variable, Notice: a.notice,
 	}); err != nil {
 		return nil, err
 	}

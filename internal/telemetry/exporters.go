@@ -56,7 +56,7 @@ func (t *Telemetry) openExporters(ctx context.Context, opts Options) (exporters,
 			e.metrics = append(e.metrics, reader)
 		}
 	}
-	if console == nil && !toOTLP && !toPrometheus {
+	if console == nil && !toOTLP && !toPrometheus && !opts.Quiet {
 		console = &config.ConsoleExporter{Enabled: true, PrettyPrint: true, IncludeTimestamps: true}
 	}
 	if console != nil && console.Enabled && opts.Console != nil {

@@ -36,6 +36,8 @@ type Options struct {
 	Version string
 	// Console is where the console exporter writes; nil is nowhere.
 	Console io.Writer
+	// Quiet keeps the console silent where the file does not name it.
+	Quiet bool
 	// HTTP makes the requests of otlp over http; nil is http.DefaultClient.
 	HTTP *http.Client
 	// Getenv is asked for TRACEPARENT and TRACESTATE; nil knows no variable.

@@ -468,6 +468,16 @@ func TestTheConsoleShowsAllAndTheLogOnce(t *testing.T) {
 	}
 }
 
+func TestWhoIsQuietShowsNoMoreThanTheFileAsksFor(t *testing.T) {
+	for section, shows := range map[string]bool{"": false, "  exporters: {console: {}}\n": true} {
+		var console bytes.Buffer
+		turn(t, open(t, load(t, nil, section), Options{Console: &console, Quiet: true}), &turner{})
+		if (console.Len() > 0) != shows {
+			t.Errorf("with %q the console shows %d bytes", section, console.Len())
+		}
+	}
+}
+
 func TestPrometheusScrapes(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
