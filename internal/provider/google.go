@@ -2,9 +2,11 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"sync"
 
 	"cloud.google.com/go/auth"
@@ -22,9 +24,15 @@ var errNoCredentials = errors.New("there are no application default credentials 
 // about to expire.
 func googleTokens(client *http.Client, file string) func(ctx context.Context) (string, error) {
 	find := sync.OnceValues(func() (*auth.Credentials, error) {
-		return credentials.DetectDefault(&credentials.DetectOptions{
-			Scopes: []string{cloudScope}, CredentialsFile: file, Client: client,
-		})
+		o := &credentials.DetectOptions{Scopes: []string{cloudScope}, Client: client}
+		if file == "" {
+			return credentials.DetectDefault(o)
+		}
+		kind, err := kindOfCredentials(file)
+		if err != nil {
+			return nil, err
+		}
+		return credentials.NewCredentialsFromFile(kind, file, o)
 	})
 	return func(ctx context.Context) (string, error) {
 		found, err := find()
@@ -37,4 +45,22 @@ func googleTokens(client *http.Client, file string) func(ctx context.Context) (s
 		}
 		return token.Value, nil
 	}
+}
+
+// kindOfCredentials returns the kind that a file of credentials says it is of.
+func kindOfCredentials(file string) (credentials.CredType, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("read the credentials: %w", err)
+	}
+	var said struct {
+		Type credentials.CredType `json:"type"`
+	}
+	if err := json.Unmarshal(data, &said); err != nil {
+		return "", fmt.Errorf("read the credentials in %s: %w", file, err)
+	}
+	if said.Type == "" {
+		return "", fmt.Errorf("%s does not say what type of credentials it holds", file)
+	}
+	return said.Type, nil
 }
