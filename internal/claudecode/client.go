@@ -50,6 +50,7 @@ type Client struct {
 	asked   int
 	current *queue
 	session string
+	last    string // id of the main agent's last message, when a turn last ended
 	version Version
 	startup []string // why the start failed, as the program says
 	err     error    // why the output ended; set before read is closed
@@ -169,6 +170,14 @@ func (c *Client) Session() string {
 	return c.session
 }
 
+// LastMessage returns the id of the main agent's last message as of the end of
+// the last turn, see Options.At. A turn that was interrupted has ended, too.
+func (c *Client) LastMessage() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
 // Version returns the version of the program.
 func (c *Client) Version() Version { return c.version }
 
@@ -279,7 +288,9 @@ func (c *Client) note(m Message, idle bool) {
 		}
 		if idle {
 			c.startup = m.Errors
+			return
 		}
+		c.last = m.LastMessage
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Message is something that happens in a turn: *Started, *CallStarted, *TextDelta, *Thinking,
-// *ModelCall, *ToolUsed, *ToolResult, *SubagentText, *Structured, *Retry, *Fallback or *Result,
+// *ModelCall, *ToolUsed, *ToolResult, *SubagentText, *Retry, *Fallback or *Result,
 // which is the last.
 type Message interface{ message() }
 
@@ -26,7 +26,8 @@ type ServerStatus struct {
 	Status string `json:"status"` // connected, failed, pending, needs-auth, disabled
 }
 
-// TextDelta is a piece of the answer.
+// TextDelta is a piece of the answer. Where Options.Schema asks for one that is
+// JSON, one that does not follow it is asked for again.
 type TextDelta struct{ Text string }
 
 // Thinking is a piece of the reasoning.
@@ -52,6 +53,11 @@ type Usage struct {
 	CacheWrite int `json:"cache_creation_input_tokens"`
 }
 
+// Plus returns the sum of two counts.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite}
+}
+
 // ToolUsed says that the model calls a tool. Parent is the call of the sub-agent
 // that does, or empty.
 type ToolUsed struct {
@@ -68,10 +74,6 @@ type ToolResult struct {
 
 // SubagentText is what a sub-agent wrote.
 type SubagentText struct{ Parent, Text string }
-
-// Structured is an answer that is meant to follow Options.Schema. One that does
-// not is asked for again.
-type Structured struct{ Value json.RawMessage }
 
 // Retry says that the program asks the API again.
 type Retry struct {
@@ -129,14 +131,13 @@ func (*ModelCall) message()    {}
 func (*ToolUsed) message()     {}
 func (*ToolResult) message()   {}
 func (*SubagentText) message() {}
-func (*Structured) message()   {}
 func (*Retry) message()        {}
 func (*Fallback) message()     {}
 func (*Result) message()       {}
 
-// structuredTool is the tool by which the program takes an answer that must
-// follow a schema. It is no tool of anybody's.
-const structuredTool = "StructuredOutput"
+// AnswerTool is the tool by which the program takes an answer that must follow
+// Options.Schema. It is no tool of anybody's, and hooks see it.
+const AnswerTool = "StructuredOutput"
 
 // reader makes messages of frames. It keeps what one message takes from several
 // frames, and belongs to the goroutine that reads.
@@ -145,6 +146,7 @@ type reader struct {
 	apiError string    // of the last message that stands for a refusal
 	last     string    // id of the main agent's last message
 	hidden   map[string]bool
+	answers  bool                  // the block under way is an answer that must follow a schema
 	totals   map[string]ModelUsage // as of the last result
 }
 
@@ -213,13 +215,20 @@ type streamEvent struct {
 			Model string `json:"model"`
 			Usage Usage  `json:"usage"`
 		} `json:"message"`
+		Block block `json:"content_block"`
 		Delta struct {
 			Type       string `json:"type"`
 			Text       string `json:"text"`
+			JSON       string `json:"partial_json"`
 			Thinking   string `json:"thinking"`
 			StopReason string `json:"stop_reason"`
 		} `json:"delta"`
-		Usage *Usage `json:"usage"`
+		Usage *struct { // what is said here counts
+			Input      *int `json:"input_tokens"`
+			Output     *int `json:"output_tokens"`
+			CacheRead  *int `json:"cache_read_input_tokens"`
+			CacheWrite *int `json:"cache_creation_input_tokens"`
+		} `json:"usage"`
 	} `json:"event"`
 }
 
@@ -232,20 +241,21 @@ func (r *reader) readStream(frame []byte) ([]Message, error) {
 	case "message_start":
 		r.call = ModelCall{Model: e.Message.Model, Usage: e.Message.Usage}
 		return []Message{&CallStarted{e.Message.Model}}, nil
+	case "content_block_start":
+		r.answers = e.Block.Type == "tool_use" && e.Block.Name == AnswerTool
 	case "content_block_delta":
 		switch {
+		case r.answers && e.Delta.JSON != "":
+			return []Message{&TextDelta{e.Delta.JSON}}, nil
 		case e.Delta.Type == "text_delta" && e.Delta.Text != "":
 			return []Message{&TextDelta{e.Delta.Text}}, nil
 		case e.Delta.Type == "thinking_delta" && e.Delta.Thinking != "":
 			return []Message{&Thinking{e.Delta.Thinking}}, nil
 		}
 	case "message_delta":
-		if u := e.Usage; u != nil {
-			r.call.Usage.Output = u.Output
-			// Some gateways tell what was read only now.
-			r.call.Usage.Input = max(r.call.Usage.Input, u.Input)
-			r.call.Usage.CacheRead = max(r.call.Usage.CacheRead, u.CacheRead)
-			r.call.Usage.CacheWrite = max(r.call.Usage.CacheWrite, u.CacheWrite)
+		if u, own := e.Usage, &r.call.Usage; u != nil {
+			own.Input, own.Output = or(u.Input, own.Input), or(u.Output, own.Output)
+			own.CacheRead, own.CacheWrite = or(u.CacheRead, own.CacheRead), or(u.CacheWrite, own.CacheWrite)
 		}
 		if e.Delta.StopReason != "" {
 			r.call.StopReason = e.Delta.StopReason
@@ -256,6 +266,14 @@ func (r *reader) readStream(frame []byte) ([]Message, error) {
 		return []Message{&call}, nil
 	}
 	return nil, nil
+}
+
+// or returns the number at p, or n where there is none.
+func or(p *int, n int) int {
+	if p != nil {
+		return *p
+	}
+	return n
 }
 
 // content is the content of a message: a text, or blocks.
@@ -320,12 +338,11 @@ func (r *reader) readAssistant(frame []byte, parent string) ([]Message, error) {
 	var messages []Message
 	for _, b := range m.Message.Content {
 		switch {
-		case b.Type == "tool_use" && b.Name == structuredTool:
+		case b.Type == "tool_use" && b.Name == AnswerTool:
 			if r.hidden == nil {
 				r.hidden = map[string]bool{}
 			}
 			r.hidden[b.ID] = true
-			messages = append(messages, &Structured{b.Input})
 		case b.Type == "tool_use":
 			messages = append(messages, &ToolUsed{b.ID, b.Name, parent, b.Input})
 		case b.Type == "text" && parent != "" && b.Text != "":

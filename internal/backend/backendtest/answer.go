@@ -94,6 +94,9 @@ func (w Wire) testFinishReasons(t *testing.T, open Open) {
 	if w.NoFilter {
 		delete(tests, "blocked")
 	}
+	if w.Resumes {
+		delete(tests, "cut")
+	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, c := start(t, open, rules(
@@ -169,7 +172,7 @@ func testStructuredOutputRefused(t *testing.T, open Open) {
 	c, able := structured(t, open, rules(
 		when("next", text(`{"city": "Bergen", "people": 3}`)),
 		in(1, 1, text("Oslo, I think.")),
-		in(1, 2, text(`{"city": 5, "people": 7}`)),
+		in(1, 0, text(`{"city": 5, "people": 7}`)), // however often it is asked
 	), Options{})
 	if !able {
 		return

@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -31,7 +32,25 @@ type Open func(t *testing.T, s script.Script, o Options) agent.Backend
 type Wire struct {
 	NoRefusal bool // a refusal is not told from an answer
 	NoFilter  bool // nor is an answer that a filter blocked
+	// UniqueCalls needs ids of calls that are each call's own: one that comes again
+	// is lost before the runtime hears of it.
+	UniqueCalls bool
+	// ObjectCalls hands on what a model gives a tool as it is, and a provider takes
+	// objects alone.
+	ObjectCalls bool
+	// NoTool is in what a model is told that calls a tool that is not there. Empty
+	// means that the runtime tells it, with the names of those there are.
+	NoTool string
+	// Resumes goes on with answers that were cut, unasked.
+	Resumes bool
+	// Names says that a snapshot names a conversation, which is kept elsewhere.
+	Names bool
+	// Slack is what a model call that ends at once may take; 0 means little.
+	Slack time.Duration
 }
+
+// short is a deadline that is certain to pass where what it bounds waits for ever.
+func (w Wire) short() time.Duration { return cmp.Or(w.Slack, 250*time.Millisecond) }
 
 // Run holds a runtime against the contract.
 func Run(t *testing.T, open Open) {
@@ -58,35 +77,38 @@ func RunOver(t *testing.T, wire Wire, open Open) {
 		{"Memory", testMemory},
 		{"Isolation", testIsolation},
 		{"SerialisedSends", testSerialisedSends},
-		{"WaitingSend", testWaitingSend},
+		{"WaitingSend", wire.testWaitingSend},
 		{"BreakAfterFirstEvent", testBreakAfterFirstEvent},
 		{"BreakDuringCalls", testBreakDuringCalls},
 		{"CancelModelCall", testCancelModelCall},
 		{"CancelTool", testCancelTool},
 		{"FailedModelCall", testFailedModelCall},
-		{"ModelDeadline", testModelDeadline},
-		{"TurnDeadline", testTurnDeadline},
-		{"CallersDeadline", testCallersDeadline},
+		{"ModelDeadline", wire.testModelDeadline},
+		{"TurnDeadline", wire.testTurnDeadline},
+		{"CallersDeadline", wire.testCallersDeadline},
 		{"MaxTurns", testMaxTurns},
 		{"TighterMaxTurns", testTighterMaxTurns},
 		{"FinishReasons", wire.testFinishReasons},
 		{"ContextOverflow", testContextOverflow},
 		{"ToolError", testToolError},
-		{"UnknownTool", testUnknownTool},
-		{"BadArguments", testBadArguments},
-		{"ClientTools", testClientTools},
+		{"UnknownTool", wire.testUnknownTool},
+		{"BadArguments", wire.testBadArguments},
+		{"ClientTools", wire.testClientTools},
 		{"StructuredOutput", testStructuredOutput},
 		{"StructuredOutputRepaired", testStructuredOutputRepaired},
 		{"StructuredOutputRefused", testStructuredOutputRefused},
 		{"EmptyMessage", testEmptyMessage},
 		{"SessionIDs", testSessionIDs},
-		{"SnapshotAndResume", testSnapshotAndResume},
+		{"SnapshotAndResume", wire.testSnapshotAndResume},
 		{"ForeignSnapshot", testForeignSnapshot},
 		{"CloseTwice", testCloseTwice},
 		{"CloseDuringTurn", testCloseDuringTurn},
 		{"CloseBackend", testCloseBackend},
 	}
 	for _, tt := range tests {
+		if tt.name == "RepeatedCallIDs" && wire.UniqueCalls {
+			continue
+		}
 		t.Run(tt.name, func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
 			// Registered first, so that it runs after everything was closed.

@@ -153,7 +153,7 @@ func readBlocks(role string, blocks []block, open []string) (m message, calls []
 	if len(answered) > 0 {
 		return m, nil, fmt.Errorf("unexpected tool_use_id found in tool_result blocks")
 	}
-	m.text = joined(texts)
+	m.text, m.pieces = joined(texts), texts
 	switch {
 	case role == "assistant":
 		m.from = model

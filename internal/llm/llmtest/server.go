@@ -35,6 +35,11 @@ type Options struct {
 	// Auto tells a message that a runtime wrote in a person's place. It begins
 	// no turn. Nil takes every message for a person's.
 	Auto func(text string) bool
+	// Note tells a piece of text that a client writes beside what a person says, such
+	// as a reminder. It is not heard, and the last other piece of its message is what
+	// the person said, also where results of tools stand before it. Nil takes a
+	// message as a whole. The wire of Anthropic alone has pieces.
+	Note func(text string) bool
 	// Forget keeps no requests, for servers that run for long.
 	Forget bool
 	// Dimensions is the width of embeddings where a request names none; 0 is 8.
@@ -128,6 +133,7 @@ type exchange struct {
 type message struct {
 	from    speaker
 	text    string
+	pieces  []string // of text, where the wire has them
 	results []string // what tools returned
 }
 
@@ -201,10 +207,32 @@ func (h *Handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.serial = serial
+	if h.options.Note != nil {
+		x.messages = heard(x.messages, h.options.Note)
+	}
 	if x.embed != nil {
 		x.embed.dimensions = cmp.Or(x.embed.dimensions, h.options.Dimensions, defaultDimensions)
 	}
 	h.play(w, r, api, x)
+}
+
+// heard returns messages without the notes in them.
+func heard(messages []message, note func(string) bool) []message {
+	var out []message
+	for _, m := range messages {
+		if m.from == model {
+			out = append(out, m)
+			continue
+		}
+		said := slices.DeleteFunc(slices.Clone(m.pieces), note)
+		if len(m.results) > 0 {
+			out = append(out, message{from: tools, results: m.results})
+		}
+		if len(said) > 0 {
+			out = append(out, message{from: person, text: said[len(said)-1]})
+		}
+	}
+	return out
 }
 
 // wireOf returns the API of a path, or nil.
