@@ -103,6 +103,11 @@ type ModelCall struct {
 // PurposeCompaction marks a ModelCall that shortened the conversation.
 const PurposeCompaction = "compaction"
 
+// PurposeAside marks a ModelCall that sums up what a runtime had models do beside
+// the main agent's responses and does not tell one by one, such as the calls of
+// its own sub-agents.
+const PurposeAside = "aside"
+
 // Notice tells of something a person may want to know: a retry, a fallback, a
 // compaction, a degraded tool, a wait for a limit.
 type Notice struct {

@@ -25,6 +25,7 @@ const (
 	Selection Kind = "selection" // which tools a turn offers
 	Hook      Kind = "hook"      // what hooks answered before a tool call
 	Tools     Kind = "tools"     // which tools an agent has in a turn
+	Claude    Kind = "claude"    // what the Claude Code CLI said in a turn
 )
 
 // Place says where in a run an exchange stands. An exchange outside of any

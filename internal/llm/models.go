@@ -63,6 +63,9 @@ func (ms *Models) Unrecorded() *Models {
 	return &out
 }
 
+// Prices say what calls cost; nil knows no price.
+func (ms *Models) Prices() *price.Table { return ms.options.Prices }
+
 // Model returns the model that c names. Nothing is asked of its provider yet.
 // What is wrong with its script, and what is missing to reach it, such as a key,
 // is a *config.Error.

@@ -118,6 +118,12 @@ func (s *Set) Definitions() []agent.Definition {
 	return defs
 }
 
+// Has reports whether there is a tool, also one that may never be called.
+func (s *Set) Has(canonical string) bool {
+	_, ok := s.now.Load().entries[canonical]
+	return ok
+}
+
 // Call runs a tool and returns when it has ended, was refused, or ran out of
 // time. Cancelling ctx cancels the call. Many calls may run at once.
 func (s *Set) Call(ctx context.Context, c Call) agent.ToolCallFinished {
