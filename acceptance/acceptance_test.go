@@ -43,6 +43,7 @@ func runScripts(t *testing.T, dir string) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("REPO", repo)
+			env.Setenv("HOLODECK_CLAUDE_CLI", "off") // wherever the tests run
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -162,7 +162,7 @@ func runHolodeck(t *testing.T, dir, command string) (output string, exit int) {
 	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir, cmd.Stdin = dir, input
-	cmd.Env = append(withoutAccounts(os.Environ()), "GITHUB_ACTIONS=", "HOME="+filepath.Join(dir, "home"), "USERPROFILE="+filepath.Join(dir, "home"))
+	cmd.Env = append(withoutAccounts(os.Environ()), "GITHUB_ACTIONS=", "HOLODECK_CLAUDE_CLI=off", "HOME="+filepath.Join(dir, "home"), "USERPROFILE="+filepath.Join(dir, "home"))
 	out, err := cmd.CombinedOutput()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {

@@ -33,7 +33,7 @@ func load(t *testing.T, more string) *config.Agent {
 	if err := os.WriteFile(filepath.Join(dir, "agent.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a, problems := config.Load(dir, config.Options{WorkDir: dir})
+	a, problems := config.Load(dir, config.Options{WorkDir: dir, Environ: []string{"HOLODECK_CLAUDE_CLI=off"}})
 	if config.HasErrors(problems) {
 		t.Fatal(problems)
 	}

@@ -9,6 +9,10 @@ import (
 	"github.com/holodeck-go/holodeck/internal/config"
 )
 
+// ReachesModel reports whether the runtime of an agent reaches the agent's model by
+// itself, and takes none of ours.
+func ReachesModel(a *config.Agent) bool { return claude.UsesCLI(a) }
+
 // Check says what an agent file asks of its runtime and this build does not do.
 // Under --offline, where the runtime is replaced as a whole, it has nothing to
 // say.

@@ -43,7 +43,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 	fail := func(err error) (agent.Backend, error) {
 		return nil, &agent.BackendInitError{Backend: string(a.Runtime), Err: err}
 	}
-	model, err := models.Chat(a)
+	model, err := chatModel(a, models, opts.Player)
 	if err != nil {
 		return fail(err)
 	}
@@ -51,13 +51,13 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 	if err != nil {
 		return fail(err)
 	}
-	children, set, err := openSkills(env, a, set, models, opts)
+	children, set, err := openSkills(ctx, env, a, set, models, opts)
 	if err != nil {
 		return fail(err)
 	}
 	o := baseOptions(env, a, set, model)
 	o.Selector, o.Schema = selector, a.Schema
-	b, err := openRuntime(a, o)
+	b, err := openRuntime(ctx, a, o, claude.CLIOptions{Prices: models.Prices(), Recorder: opts.Recorder, Player: opts.Player})
 	if err != nil {
 		return nil, errors.Join(err, children.Close())
 	}
@@ -86,14 +86,26 @@ func baseOptions(env agent.Env, a *config.Agent, set *tool.Set, model llm.Model)
 	}
 }
 
+// chatModel returns the model an agent answers with; nil where the Claude Code CLI
+// has its own.
+func chatModel(a *config.Agent, models *llm.Models, p *cassette.Player) (llm.Model, error) {
+	if claude.OnCLI(a, p) {
+		return nil, nil
+	}
+	return models.Chat(a)
+}
+
 // openRuntime opens an agent on the runtime that its file names.
-func openRuntime(a *config.Agent, o loop.Options) (agent.Backend, error) {
+func openRuntime(ctx context.Context, a *config.Agent, o loop.Options, cli claude.CLIOptions) (agent.Backend, error) {
 	switch a.Runtime {
 	case config.BackendAgentFramework:
 		return agentframework.Open(a, o)
 	case config.BackendSemanticKernel:
 		return semantickernel.Open(a, o)
 	case config.BackendClaude:
+		if o.Model == nil {
+			return claude.OpenCLI(ctx, a, o, cli)
+		}
 		return claude.Open(a, o)
 	case config.BackendGoogleADK:
 		return adk.Open(a, o)

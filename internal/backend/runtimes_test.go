@@ -3,7 +3,6 @@ package backend
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 	"net/http"
 	"reflect"
@@ -444,21 +443,6 @@ func TestClaudeSaysOnceThatTheLoopRunsIt(t *testing.T) {
 		}
 		b.Close()
 	}
-}
-
-func TestTheCLIIsRefused(t *testing.T) {
-	a := load(t, "model: {provider: anthropic, name: x}\nclaude: {runtime: cli}\n")
-	r := runtimes()[2]
-	_, err := r.open(a, base(t, r, forever()))
-	if _, ok := errors.AsType[*agent.BackendInitError](err); !ok || !strings.Contains(err.Error(), "api or auto") {
-		t.Errorf("got %v", err)
-	}
-	a.Offline = true // what stands in for the model stands in for the CLI, too
-	b, err := r.open(a, base(t, r, forever()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Close()
 }
 
 // threeTurns holds a conversation of three turns on agent_framework, and returns

@@ -1,12 +1,14 @@
 package backend
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend/claude"
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/tool"
@@ -35,6 +37,7 @@ func (c closers) Close() error {
 
 // skills opens the child agents of an agent.
 type skills struct {
+	ctx    context.Context // of the opening
 	env    agent.Env
 	agent  *config.Agent
 	models *llm.Models
@@ -47,11 +50,11 @@ type skills struct {
 // with the same model and limits, and with the tools that the skill may call. It
 // returns what is to be closed after the agent's own backend, and the set with the
 // skills in it. In a replay the set has them, and nothing is opened.
-func openSkills(env agent.Env, a *config.Agent, set *tool.Set, models *llm.Models, opts Options) (closers, *tool.Set, error) {
+func openSkills(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, models *llm.Models, opts Options) (closers, *tool.Set, error) {
 	if opts.Player != nil {
 		return nil, set, nil
 	}
-	s := &skills{env: env, agent: a, models: models.Unrecorded(), set: set, opened: map[string]bool{}}
+	s := &skills{ctx: ctx, env: env, agent: a, models: models.Unrecorded(), set: set, opened: map[string]bool{}}
 	for _, t := range a.Tools {
 		if t, ok := t.(*config.SkillTool); ok {
 			if err := s.open(t); err != nil {
@@ -100,13 +103,13 @@ func (s *skills) child(t *config.SkillTool) (agent.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("allowed_tools: %w", err)
 	}
-	model, err := s.models.Chat(s.agent)
+	model, err := chatModel(s.agent, s.models, nil)
 	if err != nil {
 		return nil, err
 	}
 	child := *s.agent
 	child.Name, child.Prompt.Text = t.Name, t.Prompt
-	b, err := openRuntime(&child, baseOptions(s.env, &child, set, model))
+	b, err := openRuntime(s.ctx, &child, baseOptions(s.env, &child, set, model), claude.CLIOptions{Prices: s.models.Prices()})
 	if err != nil {
 		return nil, err
 	}

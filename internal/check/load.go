@@ -89,8 +89,17 @@ func prices(agent *config.Agent, opts Options) []config.Problem {
 // what could not be decoded is absent from it.
 func rooms() []func(*config.Agent) []config.Problem {
 	return []func(*config.Agent) []config.Problem{
-		llm.Check, llm.CheckFormat, backend.Check, tool.Check, knowledge.Check, embed.Check, eval.Check, testrun.Check, telemetry.Check, unread,
+		models, llm.CheckFormat, backend.Check, tool.Check, knowledge.Check, embed.Check, eval.Check, testrun.Check, telemetry.Check, unread,
 	}
+}
+
+// models checks the models of an agent: all but the one that its runtime reaches by
+// itself.
+func models(a *config.Agent) []config.Problem {
+	if backend.ReachesModel(a) {
+		return llm.CheckBeside(a)
+	}
+	return llm.Check(a)
 }
 
 // subject is what a problem is about. A room has nothing to add where the same

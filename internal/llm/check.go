@@ -11,7 +11,20 @@ import (
 // Check says what is wrong with the scripts of an agent's models, what is missing
 // to reach the agent's own and those of its prompt tools, and what they cannot do;
 // it warns of keys a model does not heed. What --offline replaced it leaves alone.
-func Check(a *config.Agent) []config.Problem {
+func Check(a *config.Agent) []config.Problem { return check(a, a.Model) }
+
+// CheckBeside is Check for an agent whose runtime reaches the agent's own model by
+// itself. What else asks that model is reached from here.
+func CheckBeside(a *config.Agent) []config.Problem {
+	for _, t := range a.Tools {
+		if p, ok := t.(*config.PromptTool); ok && p.Model == nil {
+			return check(a, a.Model)
+		}
+	}
+	return check(a, nil)
+}
+
+func check(a *config.Agent, own *config.Model) []config.Problem {
 	var problems []config.Problem
 	for _, m := range append(models(a), promptModels(a)...) {
 		if m != nil && m.Provider == config.ProviderOffline && !a.Offline {
@@ -26,7 +39,7 @@ func Check(a *config.Agent) []config.Problem {
 			}
 		}
 	}
-	for _, m := range append([]*config.Model{a.Model}, promptModels(a)...) {
+	for _, m := range append([]*config.Model{own}, promptModels(a)...) {
 		if m == nil || m.Provider == "" || m.Provider == config.ProviderOffline {
 			continue
 		}

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
@@ -9,16 +8,10 @@ import (
 	"github.com/holodeck-go/holodeck/internal/config"
 )
 
-// noCLI is what claude.runtime: cli is told.
-const noCLI = "the Claude Code CLI runtime is not in this build"
-
-// Open opens an agent. o is what is the same on every runtime; the claude
+// Open opens an agent on our own loop. o is what is the same on every runtime; the claude
 // section says the rest.
 func Open(a *config.Agent, o loop.Options) (agent.Backend, error) {
 	if s := a.Claude; s != nil {
-		if s.Runtime == config.ClaudeCLI && !a.Offline {
-			return nil, &agent.BackendInitError{Backend: o.Backend, Err: errors.New(noCLI + "; set claude.runtime to api or auto")}
-		}
 		if s.MaxTurns != nil {
 			o.Limits.MaxTurns = *s.MaxTurns
 		}
@@ -32,7 +25,7 @@ func Open(a *config.Agent, o loop.Options) (agent.Backend, error) {
 			o.Sampling.ThinkingTokens = &t.BudgetTokens
 		}
 	}
-	if text := Substitute(a); text != "" {
+	if text := tookAPI(a); text != "" {
 		o.Notices = append(o.Notices, agent.Notice{Code: agent.NoticeSubstitute, Text: text})
 	}
 	b, err := loop.New(o)
@@ -42,14 +35,30 @@ func Open(a *config.Agent, o loop.Options) (agent.Backend, error) {
 	return b, nil
 }
 
-// Substitute says what runs the agent in place of the CLI, or returns "" where
-// the file does not leave room for it.
+// Substitute says which of the two ways runs the agent, or returns "" where the
+// file says so.
 func Substitute(a *config.Agent) string {
+	if UsesCLI(a) {
+		return tookCLI(a)
+	}
+	return tookAPI(a)
+}
+
+// tookCLI says that the CLI was taken, where the file leaves it open.
+func tookCLI(a *config.Agent) string {
+	if way(a) != config.ClaudeAuto {
+		return ""
+	}
+	return fmt.Sprintf("the Claude Code CLI runs %s (claude.runtime: cli asks for that)", a.Model.Name)
+}
+
+// tookAPI says that our own loop was taken, where the file leaves it open.
+func tookAPI(a *config.Agent) string {
 	switch {
-	case a.Claude != nil && a.Claude.Runtime == config.ClaudeAPI:
+	case way(a) == config.ClaudeAPI:
 		return ""
 	case a.Model.Provider == config.ProviderOffline:
 		return "the offline model runs on HoloDeck's own loop, which stands in for backend claude"
 	}
-	return fmt.Sprintf("%s, so HoloDeck's own loop runs %s over the API of %s (claude.runtime: api asks for that)", noCLI, a.Model.Name, a.Model.Provider)
+	return fmt.Sprintf("without a Claude Code CLI, HoloDeck's own loop runs %s over the API of %s (claude.runtime: api asks for that)", a.Model.Name, a.Model.Provider)
 }
