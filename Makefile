@@ -114,7 +114,7 @@ lint-pins:
 # files for others to read have (G301, G302, G306; private ones are tested), and
 # chance for jitter and sampling (G404).
 GOSEC_EXCLUDES := -exclude=G115,G301,G302,G304,G306,G404,G703 \
-	-exclude-dir=bench -exclude-dir=testdata -exclude-dir=llmtest
+	-exclude-dir=bench -exclude-dir=testdata -exclude-dir=llmtest -exclude-dir=mcptest
 
 .PHONY: security
 security: $(TOOLS)/govulncheck-v1.9.0 $(TOOLS)/gosec-v2.30.0 ## known vulnerabilities, risky code, secrets in the tree
