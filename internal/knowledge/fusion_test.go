@@ -1,9 +1,11 @@
 package knowledge_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,6 +173,63 @@ func TestFusionsAnswerTheLabelledQuestions(t *testing.T) {
 			if got[fusion].reciprocal < got[single].reciprocal {
 				t.Errorf("%s ranks worse than %s alone: %+v, %+v", fusion, single, got[fusion], got[single])
 			}
+		}
+	}
+}
+
+// numberedContract is a contract of thirty articles of ten sections that say
+// nearly the same.
+func numberedContract() string {
+	goods := []string{"delivery of goods", "payment of invoices", "termination", "liability", "warranty"}
+	var b strings.Builder
+	b.WriteString("# Contract\n\n")
+	for article := 1; article <= 30; article++ {
+		fmt.Fprintf(&b, "## § %d Article on %s\n\n", article, goods[article%len(goods)])
+		for n := 1; n <= 10; n++ {
+			fmt.Fprintf(&b, "### § %d.%d Notice\n\nWritten notice is required for %s, see § %d.%d. It is given on form %d-%d.\n\n",
+				article, n, goods[(article+n)%len(goods)], 31-article, n, article, n)
+		}
+	}
+	return b.String()
+}
+
+// TestWhatIsAskedForToTheLetterLeads holds that a section or a phrase that is
+// asked for within a question leads among many passages that have more of its
+// words, in both fusions and by default, and no longer with exact_weight 0.
+func TestWhatIsAskedForToTheLetterLeads(t *testing.T) {
+	d := newDesk(t, map[string]string{"contract.md": numberedContract()})
+	questions := []struct {
+		query string
+		want  []string // titles of the first hits, in any order
+	}{
+		{"Which written notice does § 22.9 require for delivery of goods?", []string{"§ 22.9 Notice"}},
+		{"§ 7.3", []string{"§ 7.3 Notice"}},
+		{`Where is "on form 12-4" required for delivery of goods by written notice?`, []string{"§ 12.4 Notice"}},
+		{"Which notice do § 4.2 and § 19.7 require for payment of invoices?", []string{"§ 4.2 Notice", "§ 19.7 Notice"}},
+		{`What do § 5.5 and "form 21-1" say on warranty?`, []string{"§ 5.5 Notice", "§ 21.1 Notice"}},
+		{"it is given on form 17-6", []string{"§ 17.6 Notice"}},
+	}
+	for _, keys := range []string{"", "\nfusion: minmax", "\nexact_weight: 0\nkeyword_weight: 0.1\nsemantic_weight: 0.9"} {
+		off := strings.Contains(keys, "exact_weight: 0")
+		tool := d.open("type: hierarchical_document\nsource: contract.md" + keys)
+		led := 0
+		for _, q := range questions {
+			hits, err := tool.Search(t.Context(), q.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var titles []string
+			for _, h := range hits[:min(len(hits), len(q.want))] {
+				titles = append(titles, h.Title)
+			}
+			if slices.Equal(slices.Sorted(slices.Values(titles)), slices.Sorted(slices.Values(q.want))) {
+				led++
+			} else if !off {
+				t.Errorf("%q %s: the first are %q, want %q", keys, q.query, titles, q.want)
+			}
+		}
+		if off && led == len(questions) {
+			t.Errorf("exact_weight: 0 turns nothing off: all %d lead", led)
 		}
 	}
 }

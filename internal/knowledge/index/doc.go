@@ -45,9 +45,10 @@
 //
 // It is asked when the query has a phrase in quotation marks, or names a section
 // by its number ("section 4.2", "§ 4.2", "Article IX", and "4.2" where there is
-// such a section). A passage with the phrase, word by word and in the same forms,
-// has 1; so has one in the section, one of a section below has 0.9, and one that
-// names the section 0.5. Of several demands the mean counts.
+// such a section), or is three words or more that a passage has one after
+// another. A passage with the phrase, word by word and in the same forms, has 1; so
+// has one in the section, one of a section below has 0.9, and one that names the
+// section 0.5. Of several demands the mean counts.
 //
 // # Score
 //
@@ -59,16 +60,16 @@
 //	minmax      Σ weight·score / Σ weight
 //	rrf         Σ weight·(k + 1)/(k + rank) / Σ weight
 //
-// over the legs that were asked. Under rrf and minmax a passage whose exact score
-// is 0.9 or more is what the query asks for to the letter. Where there is one, it
-// comes before those that only resemble it, however little the leg weighs; a
-// weight of 0 takes the leg away:
+// over the legs that were asked. Under rrf and minmax a passage that meets one of
+// the exact leg's demands with 0.9 or more is what the query asks for to the letter.
+// Where there is one, it comes before those that only resemble it, however little
+// the leg weighs; a weight of 0 takes the leg away:
 //
-//	score' = 1 - (1 - score)·(1 - 0.9·exact)    of such a passage
-//	score' = 0.8·score                          of the others
+//	score' = 1 - (1 - score)·(1 - 0.9·met)    of such a passage
+//	score' = 0.8·score                        of the others
 //
-// Strongest and minmax mean the same for every
-// query: a threshold cuts likeness. Reciprocal ranks (Cormack et al., Reciprocal
+// Strongest and minmax mean the same for every query: a threshold cuts likeness.
+// Reciprocal ranks (Cormack et al., Reciprocal
 // Rank Fusion outperforms Condorcet, SIGIR 2009) are given as a share of the best
 // possible, and say how high the legs rank a passage among the others, not how
 // well it fits: 1 is the first everywhere. Each leg ranks its 150 best passages,

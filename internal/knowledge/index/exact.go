@@ -23,6 +23,9 @@ const (
 	exactRest = 0.8
 	// mostDemands is how many phrases and sections of a query are looked for.
 	mostDemands = 8
+	// phraseWords is how many words a query without quotation marks has that may
+	// be a phrase as a whole: two stand together by chance.
+	phraseWords = 3
 )
 
 // quoted matches what a query has in quotation marks.
@@ -64,12 +67,21 @@ func places(parts []Part) map[string][]place {
 	return out
 }
 
-// exact returns the exact leg's scores of the passages that have any, and
-// whether the query asks for something exact: a quoted phrase, or a section by
-// its number. With whole, a query that has neither is a phrase as a whole.
-func (ix *Index) exact(query string, whole bool) (scores map[int]float64, asked bool) {
+// exactMatches are the passages that a query asks for to the letter.
+type exactMatches struct {
+	// asked reports whether the query asks for something exact: a quoted phrase,
+	// a section by its number, or passages that have it word for word.
+	asked bool
+	// scores are the exact leg's. letter is how well a passage meets the demand
+	// that it meets best, of those that meet one in full or from a section below.
+	scores, letter map[int]float64
+}
+
+// exact returns what a query asks for to the letter. With whole, one that names
+// neither phrase nor section is a phrase as a whole, also when no passage has it.
+func (ix *Index) exact(query string, whole bool) exactMatches {
 	if ix.texts == nil {
-		return nil, false
+		return exactMatches{}
 	}
 	var demands []map[int]float64
 	seen := map[string]bool{}
@@ -96,19 +108,28 @@ func (ix *Index) exact(query string, whole bool) (scores map[int]float64, asked 
 			demands = append(demands, found)
 		}
 	}
-	if len(demands) == 0 && whole {
-		demand(lowerWords(query))
-	}
-	scores = map[int]float64{}
-	for _, demand := range demands {
-		for passage, score := range demand {
-			scores[passage] += score / float64(len(demands))
+	if len(demands) == 0 {
+		if all := lowerWords(query); whole {
+			demand(all)
+		} else if len(all) >= phraseWords {
+			if found := ix.withPhrase(all); len(found) > 0 {
+				demands = append(demands, found)
+			}
 		}
 	}
-	for passage, score := range scores {
-		scores[passage] = Round(score) // sums of thirds
+	m := exactMatches{asked: len(demands) > 0, scores: map[int]float64{}, letter: map[int]float64{}}
+	for _, demand := range demands {
+		for passage, score := range demand {
+			m.scores[passage] += score / float64(len(demands))
+			if score >= exactBelow {
+				m.letter[passage] = max(m.letter[passage], score)
+			}
+		}
 	}
-	return scores, len(demands) > 0
+	for passage, score := range m.scores {
+		m.scores[passage] = Round(score) // sums of thirds
+	}
+	return m
 }
 
 // inSection returns the passages in a section and those that name it.

@@ -87,6 +87,7 @@ type leg struct {
 	whole  bool
 	score  map[int]float64 // of passages, as far as they are known
 	rank   map[int]int     // of ranked; equal scores share one
+	letter map[int]float64 // of the exact leg: exactMatches.letter
 }
 
 // newLeg returns a leg that ranks passages.
@@ -149,15 +150,16 @@ func (r Ranking) ofPassage(legs []*leg, passage int) float64 {
 	return lift(fused, legs, passage)
 }
 
-// lift puts passages that are what the query asks for to the letter before those
-// that are not, however little the exact leg weighs.
+// lift puts passages that are what the query asks for to the letter, or one of
+// several such things, before those that are not, however little the exact leg
+// weighs.
 func lift(fused float64, legs []*leg, passage int) float64 {
 	for _, l := range legs {
-		if l.name != string(Exact) || len(l.ranked) == 0 || l.ranked[0].score < exactBelow {
-			continue // none is
+		if len(l.letter) == 0 {
+			continue // it asks for nothing to the letter, or nothing is
 		}
-		if exact := l.score[passage]; exact >= exactBelow {
-			return Round(1 - (1-fused)*(1-exactLift*exact))
+		if score, ok := l.letter[passage]; ok {
+			return Round(1 - (1-fused)*(1-exactLift*score))
 		}
 		return Round(fused * exactRest)
 	}

@@ -143,12 +143,12 @@ func (ix *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
 	q.Threshold = max(q.Threshold, least)
 	words := ix.keyword(q.Text)
 	defer ix.release(words)
-	exact, asked := map[int]float64(nil), false
+	var exact exactMatches
 	if q.Ranking.Exact > 0 {
-		exact, asked = ix.exact(q.Text, q.Ranking.Mode == Exact)
+		exact = ix.exact(q.Text, q.Ranking.Mode == Exact)
 	}
 	for depth := max(poolSize, poolFactor*q.Limit); ; depth *= deeper {
-		legs, err := ix.legs(ctx, q, depth, words, exact, asked)
+		legs, err := ix.legs(ctx, q, depth, words, exact)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func (ix *Index) Search(ctx context.Context, q Query) ([]Hit, error) {
 }
 
 // legs asks each leg for its depth best passages.
-func (ix *Index) legs(ctx context.Context, q Query, depth int, words *keywordLeg, exact map[int]float64, asked bool) ([]*leg, error) {
+func (ix *Index) legs(ctx context.Context, q Query, depth int, words *keywordLeg, exact exactMatches) ([]*leg, error) {
 	var legs []*leg
 	r := q.Ranking
 	if r.Semantic > 0 && ix.vectors != nil && q.Vector != nil {
@@ -198,13 +198,15 @@ func (ix *Index) legs(ctx context.Context, q Query, depth int, words *keywordLeg
 		ranked, whole := words.best(depth)
 		legs = append(legs, newLeg(string(Keyword), r.Keyword, ranked, whole))
 	}
-	if asked {
-		ranked := make([]scored, 0, len(exact))
-		for passage, score := range exact {
+	if exact.asked {
+		ranked := make([]scored, 0, len(exact.scores))
+		for passage, score := range exact.scores {
 			ranked = append(ranked, scored{passage, score})
 		}
 		slices.SortFunc(ranked, scored.compare)
-		legs = append(legs, newLeg(string(Exact), r.Exact, ranked, true))
+		l := newLeg(string(Exact), r.Exact, ranked, true)
+		l.letter = exact.letter
+		legs = append(legs, l)
 	}
 	return legs, nil
 }
