@@ -21,8 +21,27 @@ type ToolPattern struct {
 
 // argumentPattern is what the value of an argument must look like.
 type argumentPattern struct {
-	path  string // such as "filter.city"
-	value *regexp.Regexp
+	path   string // such as "filter.city"
+	value  *regexp.Regexp
+	number string // the glob in plain form, where it is a number and so means one
+}
+
+// matches reports whether a value looks so.
+func (a argumentPattern) matches(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return a.value.MatchString(value)
+	case json.Number:
+		plain := plainNumber(value)
+		return a.value.MatchString(plain) || a.number == plain
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(plainNumbers(value)); err != nil {
+		return false
+	}
+	return a.value.MatchString(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // ParseToolPattern reads a pattern: NAME, or NAME(ARGUMENT=GLOB, …). A comma that
@@ -76,7 +95,12 @@ func (p *ToolPattern) require(argument, glob string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", argument, err)
 	}
-	p.arguments = append(p.arguments, argumentPattern{argument, re})
+	a := argumentPattern{path: argument, value: re}
+	var number json.Number
+	if json.Unmarshal([]byte(glob), &number) == nil && glob != "null" && glob[0] != '"' {
+		a.number = plainNumber(number)
+	}
+	p.arguments = append(p.arguments, a)
 	return nil
 }
 
@@ -150,9 +174,9 @@ func (p ToolPattern) MatchesTool(names ...string) bool {
 // Conditional reports whether it depends on the arguments which calls are meant.
 func (p ToolPattern) Conditional() bool { return len(p.arguments) > 0 }
 
-// MatchesArguments reports whether a call with those arguments is meant. A value
-// that is no text is compared in its JSON form; an argument that is not there
-// matches nothing.
+// MatchesArguments reports whether a call with those arguments is meant. A number
+// is compared in plain digits, however it is written, and what else is no text in
+// its JSON form; an argument that is not there matches nothing.
 func (p ToolPattern) MatchesArguments(args json.RawMessage) bool {
 	if len(p.arguments) == 0 {
 		return true
@@ -165,29 +189,19 @@ func (p ToolPattern) MatchesArguments(args json.RawMessage) bool {
 	}
 	return !slices.ContainsFunc(p.arguments, func(a argumentPattern) bool {
 		value, ok := argumentAt(object, a.path)
-		return !ok || !a.value.MatchString(value)
+		return !ok || !a.matches(value)
 	})
 }
 
-// argumentAt returns the value at a dotted path as text.
-func argumentAt(object map[string]any, path string) (string, bool) {
-	value, ok := object[path]
-	if !ok {
-		first, rest, dotted := strings.Cut(path, ".")
-		inner, isObject := object[first].(map[string]any)
-		if !dotted || !isObject {
-			return "", false
-		}
-		return argumentAt(inner, rest)
+// argumentAt returns the value at a dotted path.
+func argumentAt(object map[string]any, path string) (any, bool) {
+	if value, ok := object[path]; ok {
+		return value, true
 	}
-	if text, ok := value.(string); ok {
-		return text, true
+	first, rest, dotted := strings.Cut(path, ".")
+	inner, isObject := object[first].(map[string]any)
+	if !dotted || !isObject {
+		return nil, false
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return "", false
-	}
-	return strings.TrimSuffix(b.String(), "\n"), true
+	return argumentAt(inner, rest)
 }
