@@ -35,7 +35,7 @@ func layOut(pages []page, marks []bookmark) Document {
 	for i, p := range pages {
 		lines[i] = p.lines()
 	}
-	withoutRepeats(lines)
+	withoutRepeats(pages, lines)
 	b := builder{item: regexp.MustCompile(`^(?:[•◦▪●○■‣∙·–—*-]\s|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s)`)}
 	for i, p := range pages {
 		b.page(p.number, lines[i])

@@ -14,7 +14,8 @@
 // name, where there are bookmarks and at least three in ten are found on their
 // pages, and otherwise short lines that are larger than most of the text, or bold
 // and by themselves. Lines whose words stand in columns, two or more below one
-// another, are a table. Lines in a typewriter font are code. A line that repeats
-// at the top or bottom of most pages, such as a running title or a page number, is
-// left out.
+// another, are a table. Lines in a typewriter font are code. A line that stands at
+// the same place in the head or foot of most pages, the same but for the number of
+// the page, stays on the first of them only; a page number by itself goes. What
+// differs in anything else, such as the number of an invoice, stays.
 package pdf

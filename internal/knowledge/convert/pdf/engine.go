@@ -202,6 +202,9 @@ func (r *reader) page(n int) error {
 		return fmt.Errorf("has a damaged page %d: %w", n, err)
 	}
 	p := page{number: n, runs: runsOf(fonts.Rects, letters.Chars)}
+	if size, err := r.in.FPDF_GetPageSizeByIndex(&requests.FPDF_GetPageSizeByIndex{Document: r.doc, Index: n - 1}); err == nil {
+		p.height = size.Height
+	}
 	for _, run := range p.runs {
 		r.size += len(run.text)
 	}

@@ -11,6 +11,7 @@ import (
 // page is the text of a page.
 type page struct {
 	number int
+	height float64 // in points; 0 when it is not known
 	runs   []run
 }
 
@@ -201,46 +202,4 @@ func (l line) cells() []cell {
 		start = i
 	}
 	return out
-}
-
-// withoutRepeats removes the lines that repeat at the top or bottom of most
-// pages. Digits do not count, so that page numbers go, too.
-func withoutRepeats(pages [][]line) {
-	const (
-		fewest = 4   // pages that tell
-		share  = 0.6 // of them
-		edge   = 2   // lines at each end
-	)
-	if len(pages) < fewest {
-		return
-	}
-	key := func(l line) string {
-		text := strings.Map(func(r rune) rune {
-			if unicode.IsDigit(r) {
-				return '0'
-			}
-			return r
-		}, l.text())
-		return strings.ReplaceAll(strings.ReplaceAll(text, "000", "0"), "00", "0")
-	}
-	count := map[string]int{}
-	for _, lines := range pages {
-		seen := map[string]bool{}
-		for i, l := range lines {
-			if k := key(l); (i < edge || i >= len(lines)-edge) && !seen[k] {
-				seen[k] = true
-				count[k]++
-			}
-		}
-	}
-	for p, lines := range pages {
-		kept := lines[:0:0]
-		for i, l := range lines {
-			if (i < edge || i >= len(lines)-edge) && float64(count[key(l)]) >= share*float64(len(pages)) {
-				continue
-			}
-			kept = append(kept, l)
-		}
-		pages[p] = kept
-	}
 }

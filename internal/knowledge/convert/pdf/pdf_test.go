@@ -68,7 +68,7 @@ func TestText(t *testing.T) {
 			"You need:\n\n1. a bulb\n2. a hand that is steady\n3. time\n"},
 		{"code", pdftest.File{Pages: [][]pdftest.Text{{at(72, 700, 11, "", "Type this:"), at(72, 680, 10, "mono", "lamp --on"), at(72, 668, 10, "mono", "lamp --off")}}},
 			"Type this:\n\n```\nlamp --on\nlamp --off\n```\n"},
-		{"what repeats on pages", pdftest.File{Pages: repeated(4)}, "Page about a\n\nPage about b\n\nPage about c\n\nPage about d\n"},
+		{"what repeats on pages", pdftest.File{Pages: repeated(4)}, "Lamp Manual\n\nPage about a\n\nPage about b\n\nPage about c\n\nPage about d\n"},
 		{"columns", pdftest.File{Pages: [][]pdftest.Text{{
 			at(72, 700, 11, "", "The first column"), at(72, 686, 11, "", "ends here."), at(320, 700, 11, "", "The second column"), at(320, 686, 11, "", "is read after it.")}}},
 			"The first column ends here.\n\nThe second column is read after it.\n"},
@@ -85,6 +85,78 @@ func TestText(t *testing.T) {
 				t.Errorf("%d pages, the first at %v", len(got.Pages), got.Pages[:1])
 			}
 		})
+	}
+}
+
+// Lines in the heads and feet of pages go only where they say nothing new.
+func TestWhatLooksLikeARunningHeadStays(t *testing.T) {
+	e := newEngine(t)
+	const pages = 12
+	for name, tt := range map[string]struct {
+		head, foot func(n int) string // of the page n, from 1
+		keeps      bool
+	}{
+		"numbers of invoices":          {head: func(n int) string { return fmt.Sprintf("Invoice %d", 1000+n) }, keeps: true},
+		"numbers of invoices from one": {head: func(n int) string { return fmt.Sprintf("Invoice %d", n) }, keeps: true},
+		"numbers by themselves":        {head: func(n int) string { return fmt.Sprint(1000 + n) }, keeps: true},
+		"amounts":                      {foot: func(n int) string { return fmt.Sprintf("Total due: %d.%02d EUR", 137*n, n) }, keeps: true},
+		"dates":                        {head: func(n int) string { return fmt.Sprintf("Statement of 2026-%02d-28", n) }, keeps: true},
+		"amounts by themselves":        {foot: func(n int) string { return fmt.Sprint(n * n) }, keeps: true},
+		"a number and a page number":   {foot: func(n int) string { return fmt.Sprintf("Contract %d, page 1 of 1", 70+n) }, keeps: true},
+		"page numbers":                 {foot: func(n int) string { return fmt.Sprintf("Page %d", n) }},
+		"page numbers of all":          {foot: func(n int) string { return fmt.Sprintf("Seite %d von %d", n, pages) }},
+		"numbers that grow":            {foot: func(n int) string { return fmt.Sprintf("- %d -", n+4) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var file pdftest.File
+			for n := 1; n <= pages; n++ {
+				texts := pdftest.Lines(11, "", "", fmt.Sprintf("What page %c says.", 'A'+n))
+				if tt.head != nil {
+					texts = append([]pdftest.Text{{X: 72, Y: 750, Size: 11, Text: tt.head(n)}}, texts...)
+				}
+				if tt.foot != nil {
+					texts = append(texts, pdftest.Text{X: 72, Y: 40, Size: 11, Text: tt.foot(n)})
+				}
+				file.Pages = append(file.Pages, texts)
+			}
+			got, err := e.Read(t.Context(), file.Bytes(), pdf.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := 1; n <= pages; n++ {
+				for _, line := range []func(int) string{tt.head, tt.foot} {
+					if line != nil && slices.Contains(strings.Split(got.Text, "\n"), line(n)) != tt.keeps {
+						t.Errorf("page %d: %q is kept: %v\n%s", n, line(n), !tt.keeps, got.Text)
+						return
+					}
+				}
+			}
+		})
+	}
+}
+
+// What repeats is said once, on the first page that says it.
+func TestARunningHeadIsSaidOnce(t *testing.T) {
+	e := newEngine(t)
+	var file pdftest.File
+	for n := 1; n <= 6; n++ {
+		file.Pages = append(file.Pages, []pdftest.Text{
+			{X: 72, Y: 750, Size: 9, Text: "Account 4711"}, {X: 520, Y: 750, Size: 9, Text: fmt.Sprint(n)},
+			{X: 72, Y: 500, Size: 11, Text: fmt.Sprintf("Booking %d of the month.", n)},
+			{X: 72, Y: 40, Size: 9, Text: fmt.Sprintf("Lamp Bank - page %d", n)},
+		})
+	}
+	got, err := e.Read(t.Context(), file.Bytes(), pdf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, said := range []string{"Account 4711", "Lamp Bank"} {
+		if n := strings.Count(got.Text, said); n != 1 || !strings.Contains(got.Text[:got.Pages[1]], said) {
+			t.Errorf("%s is said %d times in\n%s", said, n, got.Text)
+		}
+	}
+	if n := strings.Count(got.Text, "of the month."); n != 6 {
+		t.Errorf("%d of 6 bookings in\n%s", n, got.Text)
 	}
 }
 
@@ -133,12 +205,17 @@ func TestManyPages(t *testing.T) {
 	e := newEngine(t)
 	var file pdftest.File
 	for i := range pages {
-		file.Pages = append(file.Pages, pdftest.Lines(11, fmt.Sprintf("What page %s says.", strings.Repeat("x", i%50))))
+		file.Pages = append(file.Pages, pdftest.Lines(11, fmt.Sprintf("Receipt %d of the year", i+1), fmt.Sprintf("over %d euros", 3*i)))
 	}
 	data := file.Bytes()
 	got, err := e.Read(t.Context(), data, pdf.Options{})
-	if err != nil || len(got.Pages) != pages || !strings.Contains(got.Text[got.Pages[pages-1]:], "What page") {
-		t.Errorf("%d pages, %v", len(got.Pages), err)
+	if err != nil || len(got.Pages) != pages {
+		t.Fatalf("%d pages, %v", len(got.Pages), err)
+	}
+	for i, at := range got.Pages {
+		if want := fmt.Sprintf("Receipt %d of the year over %d euros\n", i+1, 3*i); !strings.HasPrefix(got.Text[at:], want) {
+			t.Fatalf("page %d begins with %.60q, want %q", i+1, got.Text[at:], want)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
