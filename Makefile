@@ -37,7 +37,7 @@ test-race: ## the same under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 .PHONY: test-peers
-test-peers: peer-kill peer-sdks peer-ollama peer-bm25 peer-python peer-postgres peer-textmetrics peer-html peer-tmux peer-mcp ## against independent implementations from pinned packages
+test-peers: peer-kill peer-sdks peer-ollama peer-bm25 peer-python peer-postgres peer-textmetrics peer-html peer-tmux peer-mcp peer-claude ## against independent implementations from pinned packages
 
 .PHONY: peer-sdks
 peer-sdks: ## the fake model server, understood by the providers' own modules
@@ -79,6 +79,10 @@ peer-html: ## the HTML report, used in headless Chromium; screenshots in the cac
 .PHONY: peer-mcp
 peer-mcp: ## our MCP client against npm's servers and the official conformance suites
 	./bench/peers/mcp.sh '$(HOLODECK_CACHE)'
+
+.PHONY: peer-claude
+peer-claude: ## agents on the real Claude Code CLI, which comes from npm
+	./bench/peers/claude.sh '$(HOLODECK_CACHE)'
 
 .PHONY: lint
 lint: $(TOOLS)/staticcheck-v0.8.2 lint-format lint-vet cross-vet lint-pins test-noadk ## form, vet, staticcheck, imports, pins

@@ -33,11 +33,17 @@ func TestScripts(t *testing.T) { runScripts(t, "testdata") }
 // runScripts runs the scripts of a folder.
 func runScripts(t *testing.T, dir string) {
 	t.Helper()
+	testscript.Run(t, scriptParams(t, dir))
+}
+
+// scriptParams says how the scripts of a folder are run.
+func scriptParams(t *testing.T, dir string) testscript.Params {
+	t.Helper()
 	repo, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
+	return testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -56,7 +62,7 @@ func runScripts(t *testing.T, dir string) {
 			"modelserver": modelServer,
 			"mcpserver":   mcpServer,
 		},
-	})
+	}
 }
 
 // exits implements exits CODE COMMAND [ARG…].
@@ -168,18 +174,24 @@ func child(value any, key string) (any, bool) {
 // modelServer implements modelserver NAME SCRIPT.
 func modelServer(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 2, "modelserver NAME SCRIPT")
-	rules, problems := script.ParseYAML([]byte(ts.ReadFile(args[1])))
+	ts.Setenv(args[0], startModels(ts, args[1], llmtest.Options{}))
+}
+
+// startModels starts a fake model server that plays a file of rules, and returns
+// its address.
+func startModels(ts *testscript.TestScript, file string, o llmtest.Options) string {
+	rules, problems := script.ParseYAML([]byte(ts.ReadFile(file)))
 	if len(problems) > 0 {
-		ts.Fatalf("%s: %v", args[1], problems)
+		ts.Fatalf("%s: %v", file, problems)
 	}
-	handler, err := llmtest.NewHandler(rules, llmtest.Options{})
+	handler, err := llmtest.NewHandler(rules, o)
 	ts.Check(err)
 	server := httptest.NewServer(handler)
 	ts.Defer(func() {
 		handler.Close()
 		server.Close()
 	})
-	ts.Setenv(args[0], server.URL)
+	return server.URL
 }
 
 func need(ts *testscript.TestScript, neg bool, args []string, n int, usage string) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -93,34 +92,9 @@ func asTheCLIHasIt(s script.Script, o backendtest.Options) script.Script {
 	return out
 }
 
-// askedByTheCLI reports whether the CLI asks for something in a person's place.
-func askedByTheCLI(text string) bool {
-	for _, beginning := range []string{"[structured-output-enforce]", "Your response above was stopped"} {
-		if strings.HasPrefix(text, beginning) {
-			return true
-		}
-	}
-	return false
-}
-
-// noteOfTheCLI reports whether the CLI wrote a piece of text, and no person.
-func noteOfTheCLI(text string) bool {
-	return strings.HasPrefix(text, "<system-reminder>") || strings.HasPrefix(text, "[Request interrupted by user")
-}
-
 func openOnCLI(t *testing.T, path, root string, s script.Script, o backendtest.Options) agent.Backend {
 	t.Helper()
-	var server *llmtest.Server
-	server = llmtest.Start(t, s, llmtest.Options{Key: "key-of-a-test", Note: noteOfTheCLI, Auto: askedByTheCLI})
-	t.Cleanup(func() {
-		if t.Failed() {
-			for _, r := range server.Requests() {
-				var x struct{ Messages json.RawMessage }
-				json.Unmarshal(r.Body, &x)
-				t.Logf("%s %s", r.Path, x.Messages)
-			}
-		}
-	})
+	server := llmtest.Start(t, s, llmtest.BehindClaudeCode(llmtest.Options{Key: "key-of-a-test"}))
 	dir := filepath.Join(root, filepath.Base(t.Name()))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)

@@ -196,6 +196,9 @@ func (c *Client) Alive() bool {
 	}
 }
 
+// Done returns a channel that is closed when the program has ended.
+func (c *Client) Done() <-chan struct{} { return c.read }
+
 // listen reads what the program writes, and sees to the end of what waits for it.
 func (c *Client) listen() {
 	f, r := newFrames(c.p.Stdout()), &reader{}

@@ -88,9 +88,7 @@ func TestAfterACrashTheSessionGoesOnWhereItWasStored(t *testing.T) {
 	if p, err := os.FindProcess(own.client.PID()); err != nil || p.Kill() != nil {
 		t.Fatal("the process cannot be killed")
 	}
-	for own.client.Alive() {
-		time.Sleep(time.Millisecond)
-	}
+	<-own.client.Done()
 	if r, err := ask(t, own, "again"); err != nil || r.Response != "session-1 hears again" {
 		t.Errorf("after the process was killed the turn gave %q, %v", r.Response, err)
 	}

@@ -61,12 +61,16 @@ func loaded(t *testing.T, path, more string, environ ...string) *config.Agent {
 	t.Helper()
 	dir := t.TempDir()
 	text := "name: test\ninstructions: {inline: Help.}\n" + more
-	if !strings.Contains(more, "model:") {
+	if !strings.Contains("\n"+more, "\nmodel:") {
 		text += "model: {provider: anthropic, name: claude-sonnet-4-5, api_key: key-of-a-test}\n"
 	}
 	file := filepath.Join(dir, "agent.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"agent.yaml": text, "gates.md": "# Gates\n\nThe gates open at six.\n", "rules.md": "# 1. Rules\n\n## 1.1 Berths\n\nA berth costs 12 EUR.\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	a, problems := config.Load(file, config.Options{WorkDir: dir, Environ: append([]string{
 		"HOLODECK_CLAUDE_CLI=" + path, "HOME=" + dir, "PATH=" + os.Getenv("PATH"),

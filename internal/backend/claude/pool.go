@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// idleAfter is how long a process may wait for the next turn of its session
+	// idleTime is how long a process may wait for the next turn of its session
 	// before it is ended. The session can go on: another process takes it up.
-	idleAfter = 5 * time.Minute
+	idleTime = 5 * time.Minute
 	// fewProcesses is how many there may be where the system does not say how much
 	// memory it has.
 	fewProcesses = 8
@@ -25,6 +25,7 @@ const (
 // it has read what that session's person said.
 type pool struct {
 	most int
+	idle time.Duration // idleTime, or what a test is content with
 
 	mu    sync.Mutex
 	live  map[*cliSession]time.Time // when each was last used
@@ -32,7 +33,7 @@ type pool struct {
 }
 
 func newPool(most int) *pool {
-	return &pool{most: most, live: map[*cliSession]time.Time{}, freed: make(chan struct{}, 1)}
+	return &pool{most: most, idle: idleTime, live: map[*cliSession]time.Time{}, freed: make(chan struct{}, 1)}
 }
 
 // mostProcesses returns how many processes there may be at once: as many as the

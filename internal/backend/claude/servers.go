@@ -55,6 +55,7 @@ type Handler func(ctx context.Context, id, name string, arguments json.RawMessag
 func NewAdapters(configured []config.Tool, opened Instances, call Handler) ([]Adapter, error) {
 	for _, t := range configured {
 		if b := t.Base(); config.IsRetrieval(t) && !opened.Has(b.Name+"_search") {
+			//lint:ignore ST1005 this sentence is the one that other editions of the runtime say
 			return nil, &agent.BackendInitError{Backend: string(config.BackendClaude), Err: fmt.Errorf(
 				"No initialized instance found for tool '%s' (type: %s). Ensure tool initialization completed before creating adapters.", b.Name, b.Type)}
 		}

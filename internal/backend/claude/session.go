@@ -296,8 +296,8 @@ func (s *cliSession) ended() {
 	}
 	s.backend.pool.used(s, time.Now())
 	if s.idle == nil {
-		s.idle = time.AfterFunc(idleAfter, func() { s.rest() })
+		s.idle = time.AfterFunc(s.backend.pool.idle, func() { s.rest() })
 		return
 	}
-	s.idle.Reset(idleAfter)
+	s.idle.Reset(s.backend.pool.idle)
 }
