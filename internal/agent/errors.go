@@ -70,6 +70,20 @@ func amount(usd float64) string {
 	return s[:least] + strings.TrimRight(s[least:], "0")
 }
 
+// ToolsLostError says that an agent that needs all of its tools lost some while it
+// ran. What it would answer without them says nothing about it.
+type ToolsLostError struct {
+	Err error // which, and why
+}
+
+// Error implements error.
+func (e *ToolsLostError) Error() string {
+	return fmt.Sprintf("the agent lost tools that it needs: %v", e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ToolsLostError) Unwrap() error { return e.Err }
+
 // ToolError says that a tool could not be opened or adapted, or that a call of
 // it failed.
 type ToolError struct {

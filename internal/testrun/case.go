@@ -59,7 +59,7 @@ func (r *runner) runCase(ctx context.Context, a attempt) (*runs.Case, error) {
 		}
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.As(err, new(*agent.BackendInitError)):
+	case errors.As(err, new(*agent.BackendInitError)), errors.As(err, new(*agent.ToolsLostError)):
 		return nil, err
 	case context.Cause(talk) == errCaseTime:
 		c.Turns = giveUp(nil, turns, fmt.Sprintf("timeout: no session was opened within %s (timeout_s)", seconds(*tc.TimeoutS)))
@@ -117,7 +117,7 @@ func turnsOf(tc *config.TestCase) []config.Turn {
 
 // converse sends the turns, each judged while the next is under way, and closes
 // the session. The agent works under talk, which ends no later than ctx. The
-// error is ctx's.
+// error is ctx's, or a *agent.ToolsLostError.
 func (r *runner) converse(ctx, talk context.Context, session agent.Session, c *runs.Case, tc *config.TestCase, turns []config.Turn) error {
 	defer func() {
 		if err := session.Close(); err != nil {
@@ -140,6 +140,9 @@ func (r *runner) converse(ctx, talk context.Context, session agent.Session, c *r
 		ran++
 		if ctx.Err() != nil && err != nil {
 			return ctx.Err()
+		}
+		if errors.As(err, new(*agent.ToolsLostError)) {
+			return err
 		}
 		if errors.As(err, new(*agent.BackendSessionError)) {
 			sessionErrors++

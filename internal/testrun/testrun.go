@@ -66,7 +66,8 @@ type Progress interface {
 //
 // When ctx is cancelled, the cases under way are given up, those that finished
 // are handed on, and the error is the cause. An error of Results, or an agent
-// that cannot be opened (*agent.BackendInitError), ends the run in the same way.
+// that cannot be opened (*agent.BackendInitError) or lost tools that it needs
+// (*agent.ToolsLostError), ends the run in the same way.
 // A failed case is no error.
 func Run(ctx context.Context, env agent.Env, a *config.Agent, b agent.Backend, opts Options) (_ runs.Summary, err error) {
 	r, err := newRunner(env, a, b, opts.Code)

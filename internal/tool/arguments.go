@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,17 +10,12 @@ import (
 	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
-// schemaCheck lets only arguments through that follow the tool's schema. No
-// arguments at all are an empty object: models leave them out when a tool
-// needs none. What an error quotes is masked before it is cut: half a secret
-// cannot be told any more.
+// schemaCheck lets only arguments through that follow the tool's schema. What an
+// error quotes is masked before it is cut: half a secret cannot be told any more.
 func schemaCheck(s *schema.Schema, r *secret.Redactor) Link {
 	s = s.Masking(r.Any)
 	return func(next Handler) Handler {
 		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
-			if trimmed := bytes.TrimSpace(c.Arguments); len(trimmed) == 0 || string(trimmed) == "null" {
-				c.Arguments = json.RawMessage("{}")
-			}
 			// What is no JSON arrives as a JSON string of what the model said.
 			var said string
 			if json.Unmarshal(c.Arguments, &said) == nil {

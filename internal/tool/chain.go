@@ -21,9 +21,11 @@ type Link func(next Handler) Handler
 // chain returns the way of a call to a tool and of its result back. The links
 // stand from the outside in, so what a result passes is read from the bottom.
 func (s *Set) chain(m member, r rule, arguments *schema.Schema) Handler {
+	settle := newSettler(m.tool.Definition(), s.redactor)
 	links := []Link{
-		permission(r),
-		s.before(m),
+		settled(settle),
+		s.before(m, r, settle),
+		permission(r), // behind what changes the call: consent is given to what runs
 		s.after(m), // outside redaction, so that no secret reaches them
 		redaction(s.redactor),
 		schemaCheck(arguments, s.redactor),

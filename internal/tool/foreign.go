@@ -15,17 +15,17 @@ import (
 // reads it.
 func (s *Set) Admit(ctx context.Context, c Call, names ...string) (args json.RawMessage, agreed bool, err error) {
 	r := s.permissions.of(toolNames{canonical: c.Name, inFile: c.Name, wire: names})
-	switch decision, reason := r.decide(c.Arguments); decision {
-	case refused:
-		return nil, false, fmt.Errorf("%s may not be called: %s", c.Name, reason)
-	case asked:
-		if err := ask(ctx, c, reason); err != nil {
-			return nil, false, err
-		}
-		agreed = true
+	if name, ok := twice(c.Arguments); ok {
+		return nil, false, fmt.Errorf("the arguments of %s have %s twice; give it once", c.Name, excerpt(s.redactor.String(name)))
 	}
-	args, err = s.hooks.Before(ctx, foreign(c, names))
-	return args, agreed, err
+	if err := r.refuse(c); err != nil {
+		return nil, false, err
+	}
+	if c.Arguments, err = s.hooks.Before(ctx, foreign(c, names)); err != nil {
+		return nil, false, err
+	}
+	agreed, err = r.permit(ctx, c)
+	return c.Arguments, agreed, err
 }
 
 // Returned does what comes after such a call, which returned result, and failed

@@ -13,18 +13,24 @@ import (
 func (s *Set) Hooks() *hook.Hooks { return s.hooks }
 
 // before runs the hooks that come before a call. The first that rejects it ends
-// it.
-func (s *Set) before(m member) Link {
+// it. Of a call that is refused as the model made it no hook is told; what they
+// make of another is settled again, and permissions see it after them.
+func (s *Set) before(m member, r rule, settle settler) Link {
 	if !s.hooks.Concern(config.HookPreToolUse) {
 		return passThrough
 	}
 	return func(next Handler) Handler {
 		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
-			args, err := s.hooks.Before(ctx, s.hooked(m, c))
+			err := r.refuse(c)
+			if err == nil {
+				c.Arguments, err = s.hooks.Before(ctx, s.hooked(m, c))
+			}
+			if err == nil {
+				c.Arguments, err = settle.settle(c.Name, c.Arguments)
+			}
 			if err != nil {
 				return agent.ToolResult{}, err
 			}
-			c.Arguments = args
 			return next(ctx, c)
 		}
 	}

@@ -38,7 +38,8 @@ type Options struct {
 	Version string
 	// Degrade opens an agent, too, whose servers cannot be reached: its sessions
 	// are told which, and they are tried again before each turn. Otherwise such an
-	// agent is not opened, so that none is judged that lacks its tools.
+	// agent is not opened, and no turn of it begins when a server was lost and cannot
+	// be brought back, so that none is judged that lacks its tools.
 	Degrade bool
 	// Elicit asks a person what a server wants to know; nil refuses.
 	Elicit func(context.Context, mcp.Question) (mcp.Answer, error)
@@ -88,6 +89,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 	o.done.Store(true)
 	s := newSet(env, a)
 	s.hooks, s.recorder, s.observe = hooks, opts.Recorder, opts.Observe
+	s.needsServers = !opts.Degrade
 	parts := make([]part, len(entries))
 	for i, e := range entries {
 		parts[i] = partOf(a.Tools[i], e)

@@ -181,17 +181,32 @@ func (r rule) decide(args json.RawMessage) (decision, string) {
 	return allowed, ""
 }
 
-// permission refuses what the rule refuses and asks where it says so.
+// refuse returns why a call is refused that nobody need be asked about.
+func (r rule) refuse(c Call) error {
+	if decision, reason := r.decide(c.Arguments); decision == refused {
+		return fmt.Errorf("%s may not be called: %s", c.Name, reason)
+	}
+	return nil
+}
+
+// permit refuses what the rule refuses, and asks where it says so; agreed says that
+// a person was asked and agreed.
+func (r rule) permit(ctx context.Context, c Call) (agreed bool, err error) {
+	if err := r.refuse(c); err != nil {
+		return false, err
+	}
+	if decision, reason := r.decide(c.Arguments); decision == asked {
+		return true, ask(ctx, c, reason)
+	}
+	return false, nil
+}
+
+// permission lets only calls through that the rule permits.
 func permission(r rule) Link {
 	return func(next Handler) Handler {
 		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
-			switch decision, reason := r.decide(c.Arguments); decision {
-			case refused:
-				return agent.ToolResult{}, fmt.Errorf("%s may not be called: %s", c.Name, reason)
-			case asked:
-				if err := ask(ctx, c, reason); err != nil {
-					return agent.ToolResult{}, err
-				}
+			if _, err := r.permit(ctx, c); err != nil {
+				return agent.ToolResult{}, err
 			}
 			return next(ctx, c)
 		}

@@ -14,7 +14,9 @@ import (
 // ForSession returns the tools as a session of that id has them: a caller's own
 // beside those of s, and, where the agent file asks for it, servers that no other
 // session talks to. They change between turns only, when [Set.BeginTurn] says
-// so. The session closes the set it is given, before s is closed.
+// so. A server of the session's own that cannot be started is a
+// *agent.ToolsLostError, unless agents are opened without, see [Options.Degrade].
+// The session closes the set it is given, before s is closed.
 func (s *Set) ForSession(ctx context.Context, id string, more []agent.Tool) (*Set, error) {
 	own := s.derive()
 	own.session = id
@@ -58,7 +60,13 @@ func (s *Set) openServers(ctx context.Context, parts []part) error {
 		parts[i].members, parts[i].version = membersOf(parts[i].config, tools), version
 		s.enter(&parts[i])
 	}
-	return firstCause(errs)
+	if err := ctx.Err(); err != nil || !s.needsServers {
+		return errors.Join(err, firstCause(errs))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &agent.ToolsLostError{Err: err}
+	}
+	return nil
 }
 
 // callersFault reports whether an error is about one of a caller's tools: what
@@ -80,7 +88,9 @@ func (s *Set) current() []part {
 // BeginTurn brings the tools of a session up to date: servers that were lost are
 // connected to again, and lists that changed are read anew. It returns what a
 // person should know of servers that cannot be used. Whoever runs the session
-// calls it at the start of each turn, from 1, and not during one.
+// calls it at the start of each turn, from 1, and not during one. Where agents are
+// not opened without their servers, see [Options.Degrade], one that was lost and
+// cannot be brought back is a *agent.ToolsLostError.
 func (s *Set) BeginTurn(ctx context.Context, turn int) ([]agent.Notice, error) {
 	if !slices.ContainsFunc(s.current(), func(p part) bool { return p.config != nil }) {
 		return nil, nil
@@ -88,9 +98,12 @@ func (s *Set) BeginTurn(ctx context.Context, turn int) ([]agent.Notice, error) {
 	if s.player != nil {
 		return s.playTurn(turn)
 	}
-	s.update(ctx)
+	lost := s.update(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if s.needsServers && lost != nil {
+		return nil, &agent.ToolsLostError{Err: lost}
 	}
 	notices := s.notices()
 	s.recordTurn(turn, notices)
@@ -98,24 +111,38 @@ func (s *Set) BeginTurn(ctx context.Context, turn int) ([]agent.Notice, error) {
 }
 
 // update brings the servers of the set up to date, after those of the set that it
-// was made from.
-func (s *Set) update(ctx context.Context) {
+// was made from. The error names those that cannot be used.
+func (s *Set) update(ctx context.Context) error {
+	var lost error
 	if s.root != nil {
-		s.root.update(ctx)
+		lost = s.root.update(ctx)
 		s.follow()
 	}
-	s.refresh(ctx)
+	return errors.Join(lost, s.refresh(ctx))
 }
 
 // refresh brings the servers that the set looks after up to date, side by side.
-func (s *Set) refresh(ctx context.Context) {
+// The error names those that cannot be used.
+func (s *Set) refresh(ctx context.Context) error {
+	parts := s.current()
+	errs := make([]error, len(parts))
 	var wg sync.WaitGroup
-	for _, p := range s.current() {
+	for i, p := range parts {
 		if p.server != nil && s.owns(p) {
-			wg.Go(func() { _ = p.server.Refresh(ctx) }) // Degraded tells of it
+			wg.Go(func() {
+				if err := p.server.Refresh(ctx); err != nil && p.server.Degraded() != "" {
+					errs[i] = err
+				}
+			})
 		}
 	}
 	wg.Wait()
+	s.takeOver()
+	return errors.Join(errs...)
+}
+
+// takeOver makes the tools of the set what its servers now have.
+func (s *Set) takeOver() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changed := false

@@ -37,6 +37,8 @@ type Set struct {
 	keep        func(*entry) bool // which tools of the agent file the set has; nil is all
 	session     string            // whose the set is, when it was made by ForSession
 	observe     Observer          // nil: nobody watches
+	// needsServers says that no turn begins without a server of the agent file.
+	needsServers bool
 	recorder    *cassette.Recorder
 	player      *cassette.Player
 

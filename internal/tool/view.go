@@ -95,7 +95,7 @@ func (s *Set) show(parts []part) error {
 func (s *Set) derive() *Set {
 	own := &Set{
 		env: s.env, redactor: s.redactor, permissions: s.permissions, hooks: s.hooks, running: s.running, observe: s.observe,
-		recorder: s.recorder, player: s.player, within: s.within,
+		recorder: s.recorder, player: s.player, within: s.within, needsServers: s.needsServers,
 		root: s, keep: s.keep, recorded: s.recorded,
 	}
 	own.now.Store(&table{})

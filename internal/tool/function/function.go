@@ -32,7 +32,6 @@ type describer interface {
 type function struct {
 	definition agent.Definition
 	code       code
-	defaults   map[string]json.RawMessage // of the declared parameters
 }
 
 // Open opens a function tool. Nothing of the user's code runs when the agent file
@@ -64,7 +63,7 @@ func Open(ctx context.Context, pool *worker.Pool, t *config.FunctionTool, notice
 		return f, nil
 	}
 	var err error
-	if f.definition.Schema, f.defaults, err = declared(t.Parameters); err != nil {
+	if f.definition.Schema, err = declared(t.Parameters); err != nil {
 		return nil, fmt.Errorf("%s: parameters of tool %s: %w", t.PosOf("parameters"), t.Name, err)
 	}
 	return f, nil
@@ -91,17 +90,12 @@ func codeOf(pool *worker.Pool, t *config.FunctionTool) code {
 }
 
 // declared returns the schema of parameters that the agent file declares. One is
-// required unless it has a default or says required: false.
-func declared(parameters map[string]map[string]any) (schema json.RawMessage, defaults map[string]json.RawMessage, err error) {
+// required unless it has a default, which is put in before the tool is called, or
+// says required: false.
+func declared(parameters map[string]map[string]any) (json.RawMessage, error) {
 	properties, required := map[string]any{}, []string{}
-	defaults = map[string]json.RawMessage{}
 	for name, p := range parameters {
-		fallback, optional := p["default"]
-		if optional {
-			if defaults[name], err = json.Marshal(fallback); err != nil {
-				return nil, nil, fmt.Errorf("the default of %s: %w", name, err)
-			}
-		}
+		_, optional := p["default"]
 		if says, ok := p["required"].(bool); ok {
 			p = maps.Clone(p)
 			delete(p, "required") // it is none of JSON Schema's
@@ -112,10 +106,9 @@ func declared(parameters map[string]map[string]any) (schema json.RawMessage, def
 			required = append(required, name)
 		}
 	}
-	schema, err = json.Marshal(map[string]any{
+	return json.Marshal(map[string]any{
 		"type": "object", "properties": properties, "required": slices.Sorted(slices.Values(required)), "additionalProperties": false,
 	})
-	return schema, defaults, err
 }
 
 // Definition implements agent.Tool.
@@ -123,29 +116,11 @@ func (f *function) Definition() agent.Definition { return f.definition }
 
 // Call implements agent.Tool.
 func (f *function) Call(ctx context.Context, args json.RawMessage) (agent.ToolResult, error) {
-	args, err := f.complete(args)
-	if err != nil {
-		return agent.ToolResult{}, err
-	}
 	result, err := f.code.Call(ctx, args)
 	if err != nil {
 		return agent.ToolResult{}, err
 	}
 	return resultOf(result), nil
-}
-
-// complete puts the declared defaults in for what the model left out.
-func (f *function) complete(args json.RawMessage) (json.RawMessage, error) {
-	if len(f.defaults) == 0 {
-		return args, nil
-	}
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(args, &given); err != nil {
-		return nil, fmt.Errorf("read the arguments: %w", err)
-	}
-	all := maps.Clone(f.defaults)
-	maps.Copy(all, given)
-	return json.Marshal(all)
 }
 
 // resultOf returns a result of the code as a model reads it: a text as it is,

@@ -96,8 +96,8 @@ func (c *Client) Connect(ctx context.Context) error {
 // Refresh brings the tools up to date; it is called before a turn. It brings back
 // a server that could not be reached or whose process ended, unless that has just
 // failed, and lists anew when the server said that its tools changed. It does not
-// hold up a turn for longer than some seconds: a server that is late is there for
-// the next. With an error the tools stay as they were.
+// hold up a turn for longer than some seconds, unless the server is needed: one
+// that is late is there for the next. With an error the tools stay as they were.
 func (c *Client) Refresh(ctx context.Context) error {
 	c.mu.Lock()
 	s, stale, failure := c.session, c.stale, c.failure
@@ -106,6 +106,8 @@ func (c *Client) Refresh(ctx context.Context) error {
 	switch {
 	case s == nil && idle:
 		return nil // a stream that was closed while idle is opened by the next call
+	case s == nil && c.opts.Needed:
+		return c.Connect(ctx)
 	case s == nil:
 		within, cancel := context.WithTimeout(ctx, turnPatience)
 		defer cancel()

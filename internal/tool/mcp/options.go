@@ -40,6 +40,9 @@ type Options struct {
 	Model llm.Model
 	// Elicit asks a person what the server wants to know; nil refuses.
 	Elicit func(ctx context.Context, q Question) (Answer, error)
+	// Needed says that no turn begins without the server: Refresh waits for it as
+	// long as Connect does.
+	Needed bool
 	// Notice is told in whole sentences what a person should know: a tool
 	// that is left out, a connection that broke. Otherwise the log is.
 	Notice func(message string)

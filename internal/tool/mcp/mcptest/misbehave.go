@@ -38,6 +38,7 @@ const AddressVariable = "MCPTEST_ADDRESS"
 //	late            answers the first call only when that was cancelled; it is
 //	                connected to the address in between
 //	dies            ends during a call
+//	once            dies, and does not start again in that folder
 //	deaf            reads nothing after the start
 //	batch           answers in batches, as 2025-03-26 has them
 //	bad-result      answers a call with what is no result
@@ -47,6 +48,11 @@ const AddressVariable = "MCPTEST_ADDRESS"
 func Misbehave(way string) error {
 	if way == "exits" {
 		return fmt.Errorf("cannot find the database\nset DATABASE_URL")
+	}
+	if way == "once" {
+		if err := os.Mkdir(".mcptest-once", 0o700); err != nil {
+			return fmt.Errorf("the database is still locked: %w", err)
+		}
 	}
 	b := &bad{way: way, out: bufio.NewWriter(os.Stdout)}
 	switch way {
@@ -211,7 +217,7 @@ func (b *bad) call(id json.RawMessage) {
 	switch b.way {
 	case "garbage-later":
 		b.line("a log line that got lost")
-	case "dies":
+	case "dies", "once":
 		fmt.Fprintln(os.Stderr, "out of memory")
 		os.Exit(4)
 	case "environment":
