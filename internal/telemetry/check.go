@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/holodeck-go/holodeck/internal/config"
 )
 
@@ -30,9 +32,36 @@ func Check(a *config.Agent) []config.Problem {
 	if c := o.Exporters.OTLP; c != nil && c.Enabled {
 		problems = append(problems, checkOTLP(c)...)
 	}
-	if p := o.Exporters.Prometheus; p != nil && p.Enabled && !strings.HasPrefix(p.Path, "/") {
-		problems = append(problems, p.Problem(config.SeverityError, "path", config.CodeValue,
-			fmt.Sprintf("%q does not begin with a slash", p.Path), `such as "/metrics"`))
+	if p := o.Exporters.Prometheus; p != nil && p.Enabled {
+		if u, err := url.Parse(p.Path); err != nil || !strings.HasPrefix(p.Path, "/") || u.Path != p.Path || strings.ContainsAny(p.Path, " \t{}") {
+			problems = append(problems, p.Problem(config.SeverityError, "path", config.CodeValue,
+				fmt.Sprintf("%q is no path of a page; it begins with a slash", p.Path), `such as "/metrics"`))
+		}
+	}
+	return append(problems, idle(o)...)
+}
+
+// idle warns of a section, or a part of it, that comes to nothing.
+func idle(o *config.Observability) []config.Problem {
+	var problems []config.Problem
+	warn := func(b config.Block, key, text, hint string) {
+		problems = append(problems, b.Problem(config.SeverityWarning, key, config.CodeNoEffect, text, hint))
+	}
+	if !o.Enabled {
+		if !o.Wrote("enabled") {
+			warn(o.Block, "", "the section has no effect: telemetry is off", "write enabled: true")
+		}
+		return problems
+	}
+	if !o.Traces.Enabled && !o.Metrics.Enabled && !o.Logs.Enabled {
+		warn(o.Block, "enabled", "traces, metrics and logs are all off: nothing is sent", "")
+	}
+	x := o.Exporters
+	if p := x.Prometheus; p != nil && !p.Enabled && !p.Wrote("enabled") {
+		warn(x.Block, "prometheus", "prometheus is off", "write enabled: true")
+	}
+	if x.Console != nil && !x.Console.Enabled && (x.OTLP == nil || !x.OTLP.Enabled) && (x.Prometheus == nil || !x.Prometheus.Enabled) {
+		warn(x.Block, "console", "every exporter is off: nothing is sent", "")
 	}
 	return problems
 }
@@ -46,6 +75,18 @@ func checkOTLP(c *config.OTLPExporter) []config.Problem {
 	if _, err := collectorOf(c, nil); err != nil {
 		return append(problems, c.Problem(config.SeverityError, "endpoint", config.CodeValue,
 			"is not the address of a collector", "write it as http://host:port or host:port"))
+	}
+	for name, value := range c.Headers {
+		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value.Reveal()) {
+			problems = append(problems, c.Problem(config.SeverityError, "headers", config.CodeValue,
+				fmt.Sprintf("%q is no header: its name, or its value, has a character no header has", name), ""))
+		}
+	}
+	if c.Protocol == "grpc" && strings.Contains(c.Endpoint, "://") {
+		if u, err := url.Parse(c.Endpoint); err == nil && (strings.Trim(u.Path, "/") != "" || u.User != nil) {
+			problems = append(problems, c.Problem(config.SeverityError, "endpoint", config.CodeValue,
+				"has a path or a user, which grpc has no place for", "use headers, or protocol: http"))
+		}
 	}
 	u, err := url.Parse(c.Endpoint)
 	if err != nil || !c.Wrote("insecure") || u.Scheme != "http" && u.Scheme != "https" {

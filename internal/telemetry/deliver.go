@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,8 @@ import (
 // delivery counts what was made for one exporter and what it delivered. The
 // difference was dropped: the queue was full, or the receiver did not take it.
 type delivery struct {
-	what            string // such as "spans"
+	what            string          // such as "spans"
+	life            context.Context // ends when nothing more is waited for
 	made, delivered atomic.Int64
 	mu              sync.Mutex
 	last            error // why the last batch that failed did
@@ -24,9 +26,22 @@ type delivery struct {
 
 // deliver returns a new count, which Close tells of.
 func (t *Telemetry) deliver(what string) *delivery {
-	d := &delivery{what: what}
+	d := &delivery{what: what, life: t.life}
 	t.deliveries = append(t.deliveries, d)
 	return d
+}
+
+// attempt runs one delivery of a batch, which ends with d.life at the latest: what
+// exporters do on their own when they are shut down may take as long as a request.
+func (d *delivery) attempt(ctx context.Context, n int, deliver func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(d.life, cancel)()
+	err := deliver(ctx)
+	if err != nil && d.life.Err() != nil {
+		err = errors.New("the receiver did not take them in time")
+	}
+	return d.settle(n, err)
 }
 
 // settle counts a batch. It returns nil: the error is told once, at the end,
@@ -50,9 +65,14 @@ func (d *delivery) lost() string {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	why := "they came faster than they could be sent; raise observability.traces.max_queue_size"
-	if d.last != nil {
+	why := "they came faster than they could be sent"
+	switch {
+	case d.last != nil:
 		why = d.last.Error()
+	case d.life.Err() != nil:
+		why = "the receiver did not take them in time"
+	case d.what == "spans":
+		why += "; raise observability.traces.max_queue_size"
 	}
 	return fmt.Sprintf("telemetry: %d of %d %s were not delivered: %s", lost, made, d.what, why)
 }
@@ -84,7 +104,7 @@ func (e *spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnl
 	for i, s := range spans {
 		masked[i] = maskedSpan{s, e.mask}
 	}
-	return e.delivery.settle(len(spans), e.SpanExporter.ExportSpans(ctx, masked))
+	return e.delivery.attempt(ctx, len(spans), func(ctx context.Context) error { return e.SpanExporter.ExportSpans(ctx, masked) })
 }
 
 // maskedSpan is a span whose texts are masked.
@@ -145,7 +165,7 @@ type metricExporter struct {
 // Export implements metric.Exporter.
 func (e *metricExporter) Export(ctx context.Context, m *metricdata.ResourceMetrics) error {
 	e.delivery.made.Add(1)
-	return e.delivery.settle(1, e.Exporter.Export(ctx, m))
+	return e.delivery.attempt(ctx, 1, func(ctx context.Context) error { return e.Exporter.Export(ctx, m) })
 }
 
 // countedLogs counts the records that are handed to a processor.
@@ -169,5 +189,5 @@ type logExporter struct {
 
 // Export implements log.Exporter.
 func (e *logExporter) Export(ctx context.Context, records []sdklog.Record) error {
-	return e.delivery.settle(len(records), e.Exporter.Export(ctx, records))
+	return e.delivery.attempt(ctx, len(records), func(ctx context.Context) error { return e.Exporter.Export(ctx, records) })
 }

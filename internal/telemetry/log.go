@@ -73,6 +73,9 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 			return nil
 		}
 	}
+	if r.Level < slog.LevelWarn && !h.t.captures() && slices.Contains(quoting(), namespace) {
+		return nil
+	}
 	var out log.Record
 	out.SetTimestamp(r.Time)
 	out.SetSeverity(severityOf(r.Level))
@@ -88,6 +91,12 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	}
 	h.t.logs.Logger(namespace).Emit(ctx, out)
 	return nil
+}
+
+// quoting are the rooms whose log has in it what user code and servers say: below
+// a warning that is content.
+func quoting() []string {
+	return []string{"holodeck.worker", "holodeck.tool.mcp", "holodeck.tool.function", "holodeck.claudecode"}
 }
 
 // add appends an attribute, whose groups become dotted names.

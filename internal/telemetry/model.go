@@ -2,9 +2,7 @@ package telemetry
 
 import (
 	"context"
-	"errors"
 	"iter"
-	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -49,6 +47,7 @@ func (m *tracedModel) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm
 // chatSpan is the span of a model call under way.
 type chatSpan struct {
 	t          *Telemetry
+	turn       *turnSpan // that the call is made in; nil outside of turns
 	ctx        context.Context
 	span       trace.Span
 	start      int64 // nanoseconds
@@ -66,12 +65,13 @@ func (t *Telemetry) startChat(ctx context.Context, info llm.Info, req llm.Reques
 		operationName.String("chat"), providerName.String(providerOf(info.Provider)), requestModel.String(model),
 	}}
 	conversation, aside, isAside := strings.Cut(req.Session, "/")
-	if isAside { // a judge's call, or another's beside the conversation
-		c.capture = t.agent.Observability.Traces.CaptureEvaluationContent
-	} else if turn, ok := ctx.Value(turnKey{}).(*turnSpan); ok {
+	if turn, ok := ctx.Value(turnKey{}).(*turnSpan); ok {
+		c.turn = turn
 		turn.spanned.Add(1)
+	} else if isAside { // what is said about a turn, and not in it: a judge's call
+		c.capture = t.agent.Observability.Traces.CaptureEvaluationContent
 	}
-	attributes := append(c.attributes[:3:3], oldSystem.String(t.system))
+	attributes := append(c.attributes[:3:3], oldSystem.String(t.system), responseModel.String(model))
 	if conversation != "" {
 		attributes = append(attributes, conversationID.String(conversation))
 	}
@@ -118,12 +118,15 @@ func (c *chatSpan) observe(chunk llm.Chunk, err error) {
 
 func (c *chatSpan) end() {
 	t, now := c.t, c.t.env.Now()
+	if c.done == nil && c.turn != nil {
+		c.turn.spanned.Add(-1) // no event tells of it
+	}
 	switch {
 	case c.err != nil:
-		kind := kindOfModel(c.err)
+		kind := kindOf(c.err)
 		c.attributes = append(c.attributes, errorType.String(kind))
 		c.span.SetAttributes(errorType.String(kind))
-		c.span.SetStatus(codes.Error, t.mask(c.err.Error()))
+		c.span.SetStatus(codes.Error, t.reason(c.capture, c.err.Error()))
 	case c.done == nil: // the reader left
 		c.attributes = append(c.attributes, errorType.String("cancelled"))
 		c.span.SetAttributes(errorType.String("cancelled"))
@@ -149,15 +152,6 @@ func (c *chatSpan) end() {
 	}
 	t.record(c.ctx, float64(now.UnixNano()-c.start)/1e9, c.attributes)
 	c.span.End(trace.WithTimestamp(now))
-}
-
-// kindOfModel returns error.type of a model call that failed: the status that
-// the provider gave, where there is one.
-func kindOfModel(err error) string {
-	if refused, ok := errors.AsType[*llm.ProviderError](err); ok && refused.Status != 0 {
-		return strconv.Itoa(refused.Status)
-	}
-	return kindOf(err)
 }
 
 // chatOfEvent makes the span of a model call that a runtime made by itself.

@@ -34,11 +34,16 @@ func (t *Telemetry) expose(c *config.PrometheusExporter) (sdkmetric.Reader, erro
 	if err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
-	mux.Handle("GET "+c.Path, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	page := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	x := &exposition{
-		server: &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second},
-		done:   make(chan error, 1),
+		server: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != c.Path {
+				http.NotFound(w, r)
+				return
+			}
+			page.ServeHTTP(w, r)
+		}), ReadHeaderTimeout: 5 * time.Second},
+		done: make(chan error, 1),
 	}
 	go func() { x.done <- x.server.Serve(listener) }()
 	t.exposed = x

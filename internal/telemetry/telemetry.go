@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -45,6 +48,8 @@ type Options struct {
 	// Notice, if set, is told in whole sentences what a person should know, such
 	// as what could not be delivered.
 	Notice func(message string)
+
+	grace time.Duration // 0 means closeGrace
 }
 
 // Telemetry is the telemetry of one opened agent. A nil Telemetry is one that
@@ -63,8 +68,11 @@ type Telemetry struct {
 	durations  metric.Float64Histogram
 	system     string // gen_ai.system of this runtime
 	deliveries []*delivery
-	exposed    *exposition // for Prometheus, if it is on
-	ownLog     bool        // the console exporter shows the log
+	exposed    *exposition     // for Prometheus, if it is on
+	ownLog     bool            // the console exporter shows the log
+	life       context.Context // of deliveries
+	end        context.CancelFunc
+	grace      time.Duration
 	closed     atomic.Bool
 }
 
@@ -73,14 +81,15 @@ type Telemetry struct {
 // exporter's receiver yet: one that is down costs its own data only.
 func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*Telemetry, error) {
 	o := a.Observability
-	if o == nil || !o.Enabled {
+	if o == nil || !o.Enabled || opts.Getenv != nil && strings.EqualFold(opts.Getenv("OTEL_SDK_DISABLED"), "true") {
 		return nil, nil
 	}
 	mask, err := masker(a)
 	if err != nil {
 		return nil, err
 	}
-	t := &Telemetry{env: env, agent: a, notice: opts.Notice, mask: mask, system: systemOf(a)}
+	t := &Telemetry{env: env, agent: a, notice: opts.Notice, mask: mask, system: systemOf(a), grace: cmp.Or(opts.grace, closeGrace)}
+	t.life, t.end = context.WithCancel(context.WithoutCancel(ctx))
 	if t.notice == nil {
 		t.notice = func(string) {}
 	}
@@ -91,7 +100,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*T
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the exporters of observability: %w", err), t.Close())
 	}
-	res := resourceOf(a, opts.Version)
+	res := resourceOf(a, opts.Version, mask)
 	t.openTraces(o, res, exporters.traces, env)
 	t.openLogs(o, res, exporters.logs)
 	if err := t.openMetrics(o, res, exporters.metrics); err != nil {
@@ -101,15 +110,15 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*T
 }
 
 // resourceOf describes the service that reports.
-func resourceOf(a *config.Agent, version string) *resource.Resource {
+func resourceOf(a *config.Agent, version string, mask func(string) string) *resource.Resource {
 	o := a.Observability
 	name := "holodeck-" + a.Name
 	if o.ServiceName != nil {
 		name = *o.ServiceName
 	}
-	attributes := []attribute.KeyValue{serviceName.String(name), serviceVersion.String(version)}
+	attributes := []attribute.KeyValue{serviceName.String(mask(name)), serviceVersion.String(version)}
 	for _, key := range slices.Sorted(maps.Keys(o.ResourceAttributes)) {
-		attributes = append(attributes, attribute.String(key, o.ResourceAttributes[key]))
+		attributes = append(attributes, attribute.String(key, mask(o.ResourceAttributes[key])))
 	}
 	return resource.NewSchemaless(attributes...)
 }
@@ -124,6 +133,10 @@ func (t *Telemetry) openTraces(o *config.Observability, res *resource.Resource, 
 		sdktrace.WithResource(res),
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(c.SampleRate))),
 		sdktrace.WithIDGenerator(ids{env.Rand}),
+		sdktrace.WithRawSpanLimits(sdktrace.SpanLimits{ // not those of variables nobody knows of
+			AttributeValueLengthLimit: -1, AttributeCountLimit: -1, EventCountLimit: -1, LinkCountLimit: -1,
+			AttributePerEventCountLimit: -1, AttributePerLinkCountLimit: -1,
+		}),
 	}
 	for _, e := range exporters {
 		d := t.deliver("spans")
@@ -204,18 +217,22 @@ func (t *Telemetry) Close() error {
 	if t == nil || t.closed.Swap(true) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+	ctx, cancel := context.WithTimeout(context.Background(), t.grace)
 	defer cancel()
+	defer context.AfterFunc(ctx, t.end)()
 	// What fails here is counted as not delivered, and said below.
+	var closing sync.WaitGroup
 	if t.traces != nil {
-		t.traces.Shutdown(ctx)
+		closing.Go(func() { t.traces.Shutdown(ctx) })
 	}
 	if t.metrics != nil {
-		t.metrics.Shutdown(ctx)
+		closing.Go(func() { t.metrics.Shutdown(ctx) })
 	}
 	if t.logs != nil {
-		t.logs.Shutdown(ctx)
+		closing.Go(func() { t.logs.Shutdown(ctx) })
 	}
+	closing.Wait()
+	defer t.end()
 	var err error
 	if t.exposed != nil {
 		err = t.exposed.Close()

@@ -523,6 +523,86 @@ func TestAReceiverThatIsDownCostsItsDataOnly(t *testing.T) {
 	}
 }
 
+// TestAReceiverThatDoesNotAnswerIsNotWaitedFor holds the bound of Close against
+// receivers that are not there, and that say nothing.
+func TestAReceiverThatDoesNotAnswerIsNotWaitedFor(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close() // what connects is never accepted
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone.Close()
+	for name, address := range map[string]string{"silent": silent.Addr().String(), "gone": gone.Addr().String()} {
+		for _, protocol := range []string{"grpc", "http"} {
+			t.Run(name+" "+protocol, func(t *testing.T) {
+				var said []string
+				a := load(t, nil, "  exporters: {otlp: {endpoint: 'http://"+address+"', protocol: "+protocol+"}}\n")
+				tel := open(t, a, Options{Notice: func(s string) { said = append(said, s) }, grace: 200 * time.Millisecond})
+				tel.Log(slog.New(slog.DiscardHandler)).Warn("hm")
+				began := time.Now()
+				turn(t, tel, &turner{})
+				if took := time.Since(began); took > 10*time.Second {
+					t.Errorf("it took %s", took)
+				}
+				all := strings.Join(said, "\n")
+				if len(said) != 3 || strings.Contains(all, "faster than") || !strings.Contains(all, "4 of 4 spans") || !strings.Contains(all, "1 of 1 log records") {
+					t.Errorf("it said %q", said)
+				}
+			})
+		}
+	}
+}
+
+func TestWhatIsSaidIsNotInReasonsEither(t *testing.T) {
+	r := telemetrytest.New(t)
+	a := load(t, r, "  resource_attributes: {owner: "+canary+"}\n"+toHTTP)
+	tel := open(t, a, Options{})
+	turn(t, tel, &turner{fail: errors.New("the answer was Which way")})
+	if got := everything(t, r); strings.Contains(got, "Which way") || strings.Contains(got, canary) {
+		t.Errorf("content was sent: %s", got)
+	}
+	if s := r.Spans()[0]; s.Status != "Error" || s.Attributes["error.type"] != "_OTHER" {
+		t.Errorf("the turn is %s, %s", s.Status, s.Attributes["error.type"])
+	}
+}
+
+func TestANameThatAModelMadeUpIsNoSeriesOfItsOwn(t *testing.T) {
+	r := telemetrytest.New(t)
+	tel := open(t, load(t, r, toHTTP), Options{})
+	_, ended := tel.ToolCall(t.Context(), canary, "call-1", nil, nil)
+	ended(agent.ToolCallFinished{Err: "there is no such tool"})
+	tel.Close()
+	for _, m := range r.Metrics() {
+		if name := m.Attributes["gen_ai.tool.name"]; name != "" && name != "_OTHER" {
+			t.Errorf("a series is called %q", name)
+		}
+	}
+}
+
+// TestACallBesideTheConversationIsOneSpan holds that what a tool, or a compaction,
+// has a model do within a turn is traced once, and is content like the rest.
+func TestACallBesideTheConversationIsOneSpan(t *testing.T) {
+	r := telemetrytest.New(t)
+	tel := open(t, load(t, r, toHTTP+"  traces: {capture_content: true}\n"), Options{})
+	s := &turnSpan{t: tel}
+	ctx := s.start(t.Context(), "conversation-1", agent.Text("hi"))
+	for range tel.Model(answering{text: "aside"}).Stream(ctx, llm.Request{Session: "conversation-1/clerk 1.1"}) {
+	}
+	s.observe(agent.ModelCall{Provider: "openai", Model: "gpt-4o", Head: agent.Header{Parent: "call-1"}}, nil)
+	s.end()
+	tel.Close()
+	if got := r.Tree(); got != "invoke_agent guide\n  chat gpt-4o\n" {
+		t.Errorf("the spans are\n%s", got)
+	}
+	if chat := find(t, r.Spans(), "chat gpt-4o"); !strings.Contains(chat.Attributes["gen_ai.output.messages"], "aside") {
+		t.Errorf("what it said was not sent: %v", chat.Attributes)
+	}
+}
+
 func TestTheQueueIsBounded(t *testing.T) {
 	r := telemetrytest.New(t)
 	var said []string
@@ -598,13 +678,19 @@ func TestOffIsNothing(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for name, tt := range map[string]struct{ section, want string }{
-		"azure":                {"  exporters: {azure_monitor: {enabled: true, connection_string: x}}\n", "azure_monitor is not supported"},
-		"azure, off":           {"  exporters: {azure_monitor: {enabled: false}}\n", "azure_monitor is not supported"},
-		"deflate":              {"  exporters: {otlp: {compression: deflate}}\n", "deflate is not supported"},
-		"no address":           {"  exporters: {otlp: {endpoint: 'ftp://x'}}\n", "not the address of a collector"},
-		"tls and no tls":       {"  exporters: {otlp: {insecure: false}}\n", "insecure is false, but the endpoint begins with http://"},
-		"a path without slash": {"  exporters: {prometheus: {enabled: true, path: metrics}}\n", "does not begin with a slash"},
-		"all well":             {"  exporters: {otlp: {endpoint: 'collector:4317', insecure: false}}\n", ""},
+		"azure":                 {"  exporters: {azure_monitor: {enabled: true, connection_string: x}}\n", "azure_monitor is not supported"},
+		"azure, off":            {"  exporters: {azure_monitor: {enabled: false}}\n", "azure_monitor is not supported"},
+		"deflate":               {"  exporters: {otlp: {compression: deflate}}\n", "deflate is not supported"},
+		"no address":            {"  exporters: {otlp: {endpoint: 'ftp://x'}}\n", "not the address of a collector"},
+		"tls and no tls":        {"  exporters: {otlp: {insecure: false}}\n", "insecure is false, but the endpoint begins with http://"},
+		"a path without slash":  {"  exporters: {prometheus: {enabled: true, path: metrics}}\n", "is no path of a page"},
+		"a path of a pattern":   {"  exporters: {prometheus: {enabled: true, path: '/{'}}\n", "is no path of a page"},
+		"prometheus, unasked":   {"  exporters: {prometheus: {port: 9999}, otlp: {}}\n", "prometheus is off"},
+		"nothing to send":       {"  traces: {enabled: false}\n  metrics: {enabled: false}\n  logs: {enabled: false}\n", "all off"},
+		"nowhere to send it":    {"  exporters: {otlp: {enabled: false}, console: {enabled: false}}\n", "every exporter is off"},
+		"a header that is none": {"  exporters: {otlp: {headers: {'a b': x}}}\n", "is no header"},
+		"a path over grpc":      {"  exporters: {otlp: {endpoint: 'http://c:4317/x'}}\n", "grpc has no place"},
+		"all well":              {"  exporters: {otlp: {endpoint: 'collector:4317', insecure: false}}\n", ""},
 	} {
 		var texts []string
 		for _, p := range Check(load(t, nil, tt.section)) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"net/http"
+	"strconv"
 	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -12,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/llm"
 )
 
 // Backend returns b with a span round every turn of its sessions.
@@ -107,6 +110,7 @@ func (t *Telemetry) modelAttributes() []attribute.KeyValue {
 	return []attribute.KeyValue{
 		providerName.String(providerOf(string(m.Provider))),
 		requestModel.String(modelOf(t.agent, string(m.Provider), m.Name)),
+		responseModel.String(modelOf(t.agent, string(m.Provider), m.Name)), // until another is known
 	}
 }
 
@@ -125,7 +129,11 @@ func (s *turnSpan) observe(e agent.Event, err error) {
 		}
 		s.t.chatOfEvent(s.ctx, e)
 	case agent.Notice:
-		s.span.AddEvent(e.Code, trace.WithAttributes(attribute.String("message", e.Text)), trace.WithTimestamp(e.Head.Time))
+		options := []trace.EventOption{trace.WithTimestamp(e.Head.Time)}
+		if text := s.t.reason(s.t.captures(), e.Text); text != "" {
+			options = append(options, trace.WithAttributes(attribute.String("message", text)))
+		}
+		s.span.AddEvent(e.Code, options...)
 	}
 }
 
@@ -152,10 +160,10 @@ func (s *turnSpan) end() {
 	switch {
 	case s.err != nil:
 		kind = kindOf(s.err)
-		s.span.SetStatus(codes.Error, t.mask(s.err.Error()))
+		s.span.SetStatus(codes.Error, t.reason(t.captures(), s.err.Error()))
 	case r.IsError:
 		kind = string(r.StopReason)
-		s.span.SetStatus(codes.Error, t.mask(r.ErrorReason))
+		s.span.SetStatus(codes.Error, t.reason(t.captures(), r.ErrorReason))
 	case r.StopReason == "": // the reader left
 		kind = "cancelled"
 	}
@@ -163,6 +171,14 @@ func (s *turnSpan) end() {
 		s.span.SetAttributes(errorType.String(kind))
 	}
 	s.span.End(trace.WithTimestamp(now))
+}
+
+// reason returns what may be sent of a sentence that can quote what was said.
+func (t *Telemetry) reason(capture bool, text string) string {
+	if !capture {
+		return ""
+	}
+	return t.mask(text)
 }
 
 // usageAttributes are the tokens under their current and their older names.
@@ -179,9 +195,10 @@ func usageAttributes(u agent.Usage) []attribute.KeyValue {
 	return attributes
 }
 
-// kindOf returns error.type of an error: few values, so that they can be
-// counted.
+// kindOf returns error.type of an error, of few values, so that they can be
+// counted: the status that a provider gave, where there is one.
 func kindOf(err error) string {
+	refused, ofProvider := errors.AsType[*llm.ProviderError](err)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "cancelled"
@@ -189,6 +206,10 @@ func kindOf(err error) string {
 		return "timeout"
 	case errors.As(err, new(*agent.BackendBudgetError)):
 		return "budget"
+	case ofProvider && refused.Status == http.StatusOK:
+		return "unusable_response"
+	case ofProvider && refused.Status != 0:
+		return strconv.Itoa(refused.Status)
 	}
 	return "_OTHER"
 }
