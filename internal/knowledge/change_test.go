@@ -176,12 +176,12 @@ func TestOtherWaysOfIndexingBeginAnew(t *testing.T) {
 	d.emb.model = "other/1"
 	other := d.open(docs + "\nchunk_size: 3")
 	requireChange(t, d, other, 1, 0, 0, 0, 3)
-	if s := other.Stats(); !strings.Contains(s.Rebuilt, "the embedding model was offline/hashing-1+words/1 (384 dimensions) and is other/1 (384)") {
+	if s := other.Stats(); !strings.Contains(s.Rebuilt, "the embedding model was offline/hashing-1+words/2 (384 dimensions) and is other/1 (384)") {
 		t.Errorf("stats %+v", s)
 	}
 	d.requireTold(
 		"the index of kb is made anew: the way sources are read or cut has changed",
-		"the index of kb is made anew: the embedding model was offline/hashing-1+words/1 (384 dimensions) and is other/1 (384)")
+		"the index of kb is made anew: the embedding model was offline/hashing-1+words/2 (384 dimensions) and is other/1 (384)")
 	again := d.open(docs + "\nchunk_size: 3")
 	requireChange(t, d, again, 0, 0, 0, 1, 0)
 	if s := again.Stats(); s.Rebuilt != "" {

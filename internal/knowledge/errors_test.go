@@ -234,7 +234,7 @@ func TestABrokenEmbedderNeverReachesTheIndex(t *testing.T) {
 		{"no numbers", brokenEmbedder{vectors: each(append(make([]float32, 383), inf*inf-inf*inf))}, "gave no usable vector"},
 		{"another width", brokenEmbedder{vectors: each(make([]float32, 3))}, "gave a vector of 3 numbers, want 384"},
 		{"too few", brokenEmbedder{vectors: func(int) [][]float32 { return nil }}, "gave 0 vectors for 2 texts"},
-		{"an error", brokenEmbedder{vectors: each(nil), err: errors.New("status 503")}, "embed with offline/hashing-1+words/1: status 503"},
+		{"an error", brokenEmbedder{vectors: each(nil), err: errors.New("status 503")}, "embed with offline/hashing-1+words/2: status 503"},
 	} {
 		for _, keys := range []string{docs, sections} {
 			t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 // Package words owns how text becomes the words that searching compares: where
-// a word begins and ends in any script, lower case, a light English stem, and
-// which English words carry no meaning of their own. It refuses to know what
+// a word begins and ends in any script, folding of case and of ways to write a
+// character, a light English stem, and which English words carry no meaning of
+// their own. It refuses to know what
 // the words are counted or weighed for.
 //
 // A word is a run of letters, marks and digits. Within digits, a comma is

@@ -2,12 +2,16 @@ package words
 
 import (
 	"iter"
+	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Version names the rules of this package. Stored indexes carry it.
-const Version = "words/1"
+const Version = "words/2"
 
 // Word is one word of a text.
 type Word struct {
@@ -29,10 +33,43 @@ func All(text string) iter.Seq[Word] {
 	}
 }
 
-// Lower yields the words of text in order, in lower case and with their
-// inflection. A word is valid until the next.
+// Fold returns text as it is compared: in the one form of characters that can be
+// written in several (NFKC of Unicode Standard Annex 15), without differences of
+// case (its full case folding, ß as ss), and without signs that are not seen, such
+// as soft hyphens. Only the case of ASCII text is left as it is.
+func Fold(text string) string {
+	if ascii(text) {
+		return text
+	}
+	const dotless = "i" // İ folds to an i with a second dot, which nobody types
+	text = cases.Fold().String(norm.NFKC.String(strings.Map(seen, text)))
+	return norm.NFKC.String(strings.ReplaceAll(text, "i\u0307", dotless))
+}
+
+// seen returns r, or -1 for a sign that says how to break or join and is no part
+// of a word: soft hyphen, joiners, byte order mark.
+func seen(r rune) rune {
+	switch r {
+	case '\u00AD', '\u200C', '\u200D', '\u2060', '\uFEFF':
+		return -1
+	}
+	return r
+}
+
+func ascii(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// Lower yields the words of text in order, folded and with their inflection. A
+// word is valid until the next.
 func Lower(text string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
+		text := Fold(text)
 		var buf []byte
 		for i := 0; i < len(text); {
 			r, size := utf8.DecodeRuneInString(text[i:])
@@ -128,19 +165,12 @@ func unspaced(r rune) bool {
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// lower returns r in lower case, full-width Latin as ordinary Latin.
+// lower returns a character of folded text in lower case.
 func lower(r rune) rune {
-	const fullWidthFirst, fullWidthLast, toASCII = 0xFF01, 0xFF5E, 0xFEE0
-	switch {
-	case r < utf8.RuneSelf:
-		if 'A' <= r && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		return r
-	case fullWidthFirst <= r && r <= fullWidthLast:
-		return lower(r - toASCII)
+	if 'A' <= r && r <= 'Z' {
+		r += 'a' - 'A'
 	}
-	return unicode.ToLower(r)
+	return r
 }
 
 // stop reports whether the lower-case word carries no meaning of its own:

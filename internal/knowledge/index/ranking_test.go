@@ -87,6 +87,12 @@ func TestSectionsAndPhrasesAreFoundExactly(t *testing.T) {
 		{`"force majeure" in section 4.2`, "2=0.5 4=0.5 3=0.25"},
 		{"interest is due at", "2=1"}, // no quotation marks: the whole is a phrase
 		{"interest is owed", ""},
+		{"§\u00a04.2", "2=1 3=0.5"}, // a blank that does not break
+		{"§ ４．２", "2=1 3=0.5"},
+		{"article Ⅸ", "3=1"},
+		{"\"with\u00adin thirty days\"", "1=1"},
+		{"“ﬁ”", ""},
+		{"“force majeure\u0301”", ""}, // another word
 		{`"" § `, ""},
 	} {
 		if got := found(e.rank(index.Ranking{Mode: index.Exact}, tt.query, 5, 0)); got != tt.want {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/holodeck-go/holodeck/internal/embed/words"
 )
 
 // section is a section as headings number it and queries name it.
@@ -35,6 +37,7 @@ var inQuery = sync.OnceValue(func() *regexp.Regexp {
 // sectionOf returns the section that a heading begins. A number alone counts
 // when it is in figures or in parentheses: "I agree" is no section.
 func sectionOf(heading string) (section, bool) {
+	heading = words.Fold(heading)
 	m := inHeading().FindStringSubmatch(heading)
 	if m == nil {
 		return section{}, false
@@ -61,7 +64,7 @@ type reference struct {
 // references returns the sections that a query names.
 func references(query string) []reference {
 	var out []reference
-	for _, m := range inQuery().FindAllStringSubmatch(query, -1) {
+	for _, m := range inQuery().FindAllStringSubmatch(words.Fold(query), -1) {
 		kind := fullKind(m[1])
 		if m[3] != "" {
 			out = append(out, reference{section{"", m[3]}, true, m[3]})

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/holodeck-go/holodeck/internal/embed/words"
 )
 
-// Version names the rules of this package that what is stored depends on.
-const Version = "index/2"
+// Version names the rules that what is stored depends on: of this package and of
+// the words it counts.
+const Version = "index/2+" + words.Version
 
 // Segment holds the words of some passages, counted. It never changes.
 type Segment struct {
