@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
-	"github.com/holodeck-go/holodeck/internal/chat/screen"
 )
 
 // approvals are the tools that a person allows for the rest of a conversation.
@@ -30,7 +29,7 @@ func (c *Chat) Approve(ctx context.Context, r agent.ApprovalRequest) error {
 		return nil
 	}
 	const yes, always, no = "yes", "always in this conversation", "no"
-	question := fmt.Sprintf("May %s be called with %s? (%s)", r.Tool, screen.OneLine(string(c.redactor().JSON(r.Arguments)), 400), r.Reason)
+	question := fmt.Sprintf("May %s be called with %s? (%s)", r.Tool, string(c.redactor().JSON(r.Arguments)), r.Reason)
 	answer, err := c.Screen.Ask(ctx, question, yes, always, no)
 	switch {
 	case err != nil:

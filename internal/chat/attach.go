@@ -22,6 +22,7 @@ const MaxFileSize = 10 << 20
 // attachment is a file that goes with a message.
 type attachment struct {
 	path string // absolute
+	size int    // in bytes
 	kind string // "text", "image" or "pdf", as test cases name it
 	part agent.Part
 }
@@ -30,7 +31,8 @@ type attachment struct {
 // A path stands at the beginning of a word, is relative to dir, and is in quotes
 // when it has spaces: @"my notes.md". What follows an @ counts as a path when
 // there is such a file, or when it looks like one (then it is an error that there
-// is none). @@ is a plain @.
+// is none). @@ is a plain @, and code is no path. The text is as it was typed; see
+// quotePasted.
 func attachments(text, dir, home string) ([]attachment, error) {
 	var (
 		list []attachment
@@ -117,6 +119,9 @@ func findFile(m mention, dir, home string) (path string, ok bool) {
 // looksLikeAPath reports whether a word that is no file was meant as one.
 func looksLikeAPath(word string) bool {
 	word = strings.TrimRight(word, ".,;:!?)]}'\"")
+	if strings.ContainsAny(word, "()[]{}<>=,;'\"`|") {
+		return false
+	}
 	return strings.ContainsAny(word, `/\`) || filepath.Ext(word) != ""
 }
 
@@ -149,14 +154,44 @@ func attach(path string) (attachment, error) {
 	name := filepath.Base(path)
 	switch mime := http.DetectContentType(data); {
 	case strings.HasPrefix(mime, "image/"):
-		return attachment{path, "image", agent.Part{Kind: agent.PartImage, Name: name, MIME: mime, Data: data}}, nil
+		return attachment{path, len(data), "image", agent.Part{Kind: agent.PartImage, Name: name, MIME: mime, Data: data}}, nil
 	case mime == "application/pdf":
-		return attachment{path, "pdf", agent.Part{Kind: agent.PartDocument, Name: name, MIME: mime, Data: data}}, nil
+		return attachment{path, len(data), "pdf", agent.Part{Kind: agent.PartDocument, Name: name, MIME: mime, Data: data}}, nil
 	case bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data):
 		return fail("is neither UTF-8 text nor an image nor a PDF, and no other kind of file can be shown to the model")
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
-	return attachment{path, "text", agent.Part{Kind: agent.PartText, Text: text}}, nil
+	return attachment{path, len(data), "text", agent.Part{Kind: agent.PartText, Text: text}}, nil
+}
+
+// tellOf says that a file goes with the message. One that is neither the agent's
+// nor in the working folder is shown even to who wants to see little.
+func (c *Chat) tellOf(f attachment) {
+	path := f.path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	n := bytesText(f.size)
+	for _, dir := range []string{c.WorkDir, c.Agent.Dir} {
+		if name, ok := within(dir, path); ok {
+			c.note("with the file %s (%s)", name, n)
+			return
+		}
+	}
+	c.trouble("with the file %s (%s), which is outside of the working folder", path, n)
+}
+
+// within returns the path of a file relative to the folder that it is in.
+func within(dir, path string) (name string, ok bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	name, err = filepath.Rel(dir, path)
+	return name, err == nil && filepath.IsLocal(name)
 }
 
 // compose returns a message with its files, in the form in which test cases send

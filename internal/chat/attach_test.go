@@ -54,8 +54,8 @@ func TestAttachments(t *testing.T) {
 
 func TestComposeAsTestCasesDo(t *testing.T) {
 	m := compose("look", []attachment{
-		{"/w/a.md", "text", agent.Part{Kind: agent.PartText, Text: "alpha"}},
-		{"/w/p.png", "image", agent.Part{Kind: agent.PartImage, Name: "p.png", Data: []byte("x")}},
+		{"/w/a.md", 5, "text", agent.Part{Kind: agent.PartText, Text: "alpha"}},
+		{"/w/p.png", 1, "image", agent.Part{Kind: agent.PartImage, Name: "p.png", Data: []byte("x")}},
 	}, filepath.Base)
 	if len(m.Parts) != 2 || m.Parts[0].Name != "p.png" || m.Parts[1].Text != "File: a.md\nalpha\n\nlook" {
 		t.Errorf("%+v", m.Parts)
@@ -69,6 +69,17 @@ func FuzzMentions(f *testing.F) {
 			if m.text == "" || !strings.Contains(said, m.text) {
 				t.Errorf("%q is no part of %q", m.text, said)
 			}
+		}
+	})
+}
+
+func FuzzQuote(f *testing.F) {
+	f.Add("@a @@b x@@y @\n@@@ @")
+	f.Fuzz(func(t *testing.T, text string) {
+		text = strings.ToValidUTF8(text, "")
+		typed := quote(text)
+		if unquote(typed) != text || len(mentions(typed)) > 0 {
+			t.Errorf("%q is quoted as %q", text, typed)
 		}
 	})
 }

@@ -94,17 +94,19 @@ func (c *Chat) talk(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		if strings.TrimSpace(said) != "" {
+		line := quotePasted(said)
+		if strings.TrimSpace(line) != "" {
 			c.outcome.Heard++
 		}
-		done, err := c.hear(ctx, said)
+		done, err := c.hear(ctx, line)
 		if done || err != nil {
 			return err
 		}
 	}
 }
 
-// hear answers what the person said, and reports whether they leave.
+// hear answers what the person said, as they would have typed it, and reports
+// whether they leave.
 func (c *Chat) hear(ctx context.Context, said string) (done bool, err error) {
 	said = strings.TrimSpace(strings.ToValidUTF8(said, "\ufffd"))
 	switch word := strings.ToLower(said); {
@@ -115,7 +117,7 @@ func (c *Chat) hear(ctx context.Context, said string) (done bool, err error) {
 	case strings.HasPrefix(said, "//"):
 		return false, c.turn(ctx, said[1:])
 	case strings.HasPrefix(said, "/"):
-		return c.command(ctx, said)
+		return c.command(ctx, unquote(said))
 	}
 	return false, c.turn(ctx, said)
 }
@@ -140,9 +142,11 @@ func (c *Chat) turn(ctx context.Context, said string) error {
 	}
 	c.sent++
 	c.outcome.Messages++
+	said = unquote(said)
 	e := Exchange{At: c.Env.Now().UTC(), Said: said}
 	for _, f := range files {
 		e.Files = append(e.Files, f.path)
+		c.tellOf(f)
 	}
 	inner := c.Screen.Begin(ctx)
 	shown := &turnScreen{screen: c.Screen, now: c.Env.Now}

@@ -33,20 +33,22 @@ type person struct {
 	attended bool
 }
 
-func (p *person) Read(context.Context) (string, error) {
+func (p *person) Read(context.Context) (screen.Message, error) {
 	for len(p.says) > 0 {
 		next := p.says[0]
 		p.says = p.says[1:]
 		switch next := next.(type) {
 		case string:
+			return screen.Message{{Text: next}}, nil
+		case screen.Message:
 			return next, nil
 		case func():
 			next()
 		case error:
-			return "", next
+			return nil, next
 		}
 	}
-	return "", io.EOF
+	return nil, io.EOF
 }
 
 func (p *person) Begin(ctx context.Context) context.Context {
@@ -204,6 +206,32 @@ func TestATurnIsInterruptedAndTheConversationGoesOn(t *testing.T) {
 	e := f.newest(t).Exchanges
 	if len(e) != 2 || e[0].Error != "cancelled" || e[0].Result.Response != "Let me see " || e[1].Result.Response != "two" {
 		t.Errorf("%+v", e)
+	}
+}
+
+func TestAPastedTextSendsNoFile(t *testing.T) {
+	f := open(t, bot)
+	outside := filepath.Join(t.TempDir(), "private.txt")
+	write(t, outside, "priv 1")
+	pasted := "look:\n@" + outside + "\n@docs/a.md\nme@docs"
+	p := &person{says: []any{
+		screen.Message{{Text: "why "}, {Text: pasted, Pasted: true}, {Text: " and @docs/a.md, said @@bob?"}},
+		"and @" + outside,
+		"@app.get(\"/users\") @@app.get @Input() @app.route('/x')",
+	}}
+	if o := f.talk(t, p); o.Refused != 0 {
+		t.Errorf("%+v", o)
+	}
+	p.sees(t, "with the file docs"+string(filepath.Separator)+"a.md (22 bytes)", "one", "with the file "+outside+" (6 bytes), which is outside of the working folder", "two", "three")
+	e := f.newest(t).Exchanges
+	if e[0].Said != "why "+pasted+" and @docs/a.md, said @bob?" || len(e[0].Files) != 1 {
+		t.Errorf("%q, %q", e[0].Said, e[0].Files)
+	}
+	if e[2].Said != "@app.get(\"/users\") @app.get @Input() @app.route('/x')" || len(e[2].Files) != 0 {
+		t.Errorf("%q, %q", e[2].Said, e[2].Files)
+	}
+	if said := f.opts.Store.Said(); said[2] != "@@app.get(\"/users\") @@app.get @@Input() @@app.route('/x')" || said[1] != "and @"+outside {
+		t.Errorf("the arrow keys go back to %q", said)
 	}
 }
 

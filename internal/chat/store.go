@@ -116,7 +116,11 @@ func (s *Store) Said() []string {
 			continue
 		}
 		for _, e := range r.Exchanges {
-			said = append(said, e.Said)
+			line := e.Said
+			if len(e.Files) == 0 {
+				line = quote(line) // it named none, and will not
+			}
+			said = append(said, line)
 		}
 	}
 	return said

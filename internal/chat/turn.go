@@ -98,6 +98,9 @@ func (t *turnScreen) finish(e agent.ToolCallFinished) {
 		arguments = screen.OneLine(string(c.Arguments), 100)
 		return true
 	})
+	if e.Arguments != nil {
+		arguments = screen.OneLine(string(e.Arguments), 100) // what ran
+	}
 	call := strings.TrimSpace(e.Name + " " + arguments)
 	if e.Head.Parent != "" {
 		call = "  " + call
@@ -120,6 +123,11 @@ func size(r agent.ToolResult) string {
 	for _, p := range r.Parts {
 		n += len(p.Text) + len(p.Data)
 	}
+	return bytesText(n)
+}
+
+// bytesText returns a number of bytes as people read it.
+func bytesText(n int) string {
 	switch {
 	case n < 1000:
 		return plural(n, "byte")

@@ -27,8 +27,8 @@ func scenes() []scene {
 		}},
 		{"a permission that is asked for, refused and given", 72, 24, "", func(s *stage) error {
 			return all(s.seeStep("/help"), s.sayStep("please ask"), s.seeStep(`May docs_search be called with {"query":"gates"}?`, "[n]o"),
-				s.pictureStep("4-permission"), s.keysStep("n"), s.seeStep("was not allowed: the person said no", "I have asked."),
-				s.sayStep("/reset"), s.seeStep("a new conversation"), s.sayStep("please ask"), s.seeStep("[n]o"), s.keysStep("y"), s.seeStep("gave 1 passage", "I have asked."),
+				s.pictureStep("4-permission"), s.sayStep("n"), s.seeStep("was not allowed: the person said no", "I have asked."),
+				s.sayStep("/reset"), s.seeStep("a new conversation"), s.sayStep("please ask"), s.seeStep("[n]o"), s.sayStep("y"), s.seeStep("gave 1 passage", "I have asked."),
 				s.sayStep("/exit"), s.seeStep("left with 0"))
 		}},
 		{"Ctrl-C: a turn, a line, the program", 72, 24, "", func(s *stage) error {

@@ -113,9 +113,9 @@ func readMessage(r *bufio.Reader) (string, error) {
 }
 
 // Read implements Screen.
-func (p *Plain) Read(ctx context.Context) (string, error) {
+func (p *Plain) Read(ctx context.Context) (Message, error) {
 	if p.err != nil {
-		return "", p.err
+		return nil, p.err
 	}
 	if p.prompt != "" {
 		fmt.Fprint(p.notes, p.prompt)
@@ -123,11 +123,11 @@ func (p *Plain) Read(ctx context.Context) (string, error) {
 	select {
 	case l := <-p.lines:
 		if l.err != nil && !errors.Is(l.err, io.EOF) && !errors.As(l.err, new(*TooLongError)) {
-			return "", fmt.Errorf("read the next message: %w", l.err)
+			return nil, fmt.Errorf("read the next message: %w", l.err)
 		}
-		return l.text, l.err
+		return Message{{Text: l.text}}, l.err
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 

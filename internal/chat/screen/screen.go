@@ -16,7 +16,7 @@ import (
 type Screen interface {
 	// Read returns what the person says next. io.EOF says that they leave, and
 	// ErrLeave that they do so by interrupting.
-	Read(ctx context.Context) (string, error)
+	Read(ctx context.Context) (Message, error)
 	// Begin says that a turn begins. The context it returns ends with ctx, and
 	// when the person interrupts the turn.
 	Begin(ctx context.Context) context.Context
@@ -40,6 +40,24 @@ type Screen interface {
 	// nothing. Without choices it returns what the person types, or "" of who says
 	// nothing. The error is that of a ctx that ended.
 	Ask(ctx context.Context, question string, choices ...string) (string, error)
+}
+
+// Message is what a person says, piece by piece.
+type Message []Piece
+
+// Piece is a part of a message.
+type Piece struct {
+	Text   string
+	Pasted bool // it was not typed, and nothing in it was written to this program
+}
+
+// Text returns the whole of the message.
+func (m Message) Text() string {
+	var b strings.Builder
+	for _, p := range m {
+		b.WriteString(p.Text)
+	}
+	return b.String()
 }
 
 // Nothing is the answer to a question of who says nothing.

@@ -14,15 +14,15 @@ func TestPlainReadsMessages(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	p := screen.NewPlain(strings.NewReader("one\r\ntwo \\\nthree\n\n"+long+"\n"+strings.Repeat("y", screen.MaxMessage+1)+"\nlast"), io.Discard, io.Discard, screen.PlainOptions{})
 	for _, want := range []string{"one", "two \nthree", "", long} {
-		if got, err := p.Read(t.Context()); err != nil || got != want {
-			t.Errorf("read %.20q, %v; want %.20q", got, err, want)
+		if got, err := p.Read(t.Context()); err != nil || got.Text() != want {
+			t.Errorf("read %.20q, %v; want %.20q", got.Text(), err, want)
 		}
 	}
 	if _, err := p.Read(t.Context()); !errors.As(err, new(*screen.TooLongError)) {
 		t.Errorf("a message that is too long: %v", err)
 	}
-	if got, err := p.Read(t.Context()); err != nil || got != "last" {
-		t.Errorf("after it: %q, %v", got, err)
+	if got, err := p.Read(t.Context()); err != nil || got.Text() != "last" {
+		t.Errorf("after it: %q, %v", got.Text(), err)
 	}
 	if _, err := p.Read(t.Context()); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v", err)

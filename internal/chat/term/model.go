@@ -20,7 +20,11 @@ type (
 	busyMsg  string                 // what is under way
 	endMsg   struct{}               // the turn has ended
 	askMsg   struct{ q *question }  // nil takes the question away
-	tickMsg  time.Time
+	readMsg  struct {               // a question may have been read
+		q    *question
+		keys int // that were pressed when it was looked at last
+	}
+	tickMsg time.Time
 )
 
 // question is a question that waits for its answer.
@@ -28,7 +32,8 @@ type question struct {
 	text    string
 	choices []string // the last is the answer of who interrupts; none: it is typed
 	answer  chan string
-	// draft and pastes are what the person was typing before.
+	open    bool // it takes an answer; until then, keys are the draft's
+	// draft and pastes are what the person was typing when it opened.
 	draft  string
 	pastes pastes
 }
@@ -38,6 +43,14 @@ func (q *question) typed() bool { return len(q.choices) == 0 }
 
 // tick is how often what moves is drawn.
 const tick = 100 * time.Millisecond
+
+// pause is how long nobody types before a question takes an answer: who types
+// ahead has not read it, and what they type is not meant for it.
+const pause = 700 * time.Millisecond
+
+// calm is how long after the end of a turn that was stopped another Ctrl-C is
+// still meant for that turn.
+const calm = time.Second
 
 // model is what is shown below what was printed. It belongs to the goroutine of
 // the program.
@@ -50,11 +63,13 @@ type model struct {
 	complete func(string) []string
 
 	width, height int
-	sized         bool // the terminal has told its size
-	sent          bool // a message was sent that is not read yet
-	turn          bool // an answer is under way
-	stopping      bool // it was interrupted
-	leaving       bool // a second interrupt leaves
+	sized         bool      // the terminal has told its size
+	sent          bool      // a message was sent that is not read yet
+	turn          bool      // an answer is under way
+	stopping      bool      // it was interrupted
+	stopped       time.Time // when a turn ended that was interrupted
+	keys          int       // that were pressed
+	leaving       bool      // a second interrupt leaves
 	hint          string
 	busy          string
 	since, now    time.Time
@@ -97,14 +112,20 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case heardMsg:
 		m.sent = false
 	case beginMsg:
+		m.stopped = time.Time{}
 		m.turn, m.stopping, m.busy, m.since, m.now = true, false, "", msg.at, msg.at
 		return m, m.tick()
 	case busyMsg:
 		m.busy = string(msg)
 	case endMsg:
+		if m.stopping {
+			m.stopped = time.Now()
+		}
 		m.turn, m.stopping = false, false
 	case askMsg:
-		m.pose(msg.q)
+		return m, m.pose(msg.q)
+	case readMsg:
+		return m, m.openQuestion(msg)
 	case tickMsg:
 		m.now = time.Time(msg)
 		if m.turn {
@@ -135,6 +156,7 @@ func (m *model) resize(width, height int) {
 // press answers a key.
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
+	m.keys++
 	if name != "ctrl+c" {
 		m.leaving, m.hint = false, ""
 	}
@@ -146,11 +168,8 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		return tea.Suspend
 	case name == "ctrl+l":
 		return tea.ClearScreen
-	case m.question != nil && !m.question.typed():
-		m.choose(name)
-		return nil
-	case m.question != nil && name == "enter":
-		m.answer(m.pastes.unfold(m.input.Value()))
+	case name == "enter" && m.asked():
+		m.reply()
 		return nil
 	case name == "ctrl+d" && m.input.Length() == 0:
 		m.end()
@@ -162,14 +181,16 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		m.completeWord()
 		return nil
 	case name == "up" && m.input.Line() == 0 && m.input.LineInfo().RowOffset == 0:
-		m.recall(m.history.older(m.pastes.unfold(m.input.Value())))
+		m.recall(m.history.older(entry{m.input.Value(), m.pastes}))
 		return nil
 	case name == "down" && m.input.Line() == m.input.LineCount()-1:
 		m.recall(m.history.newer())
 		return nil
 	}
 	var cmd tea.Cmd
+	before := m.input.Value()
 	m.input, cmd = m.input.Update(k)
+	m.keepWhole(before)
 	return cmd
 }
 
@@ -181,17 +202,17 @@ func (m *model) show(text string, ok bool) {
 	}
 }
 
-// recall puts a text into the line that was sent before, or was about to be: a
-// long one is folded as a paste is.
-func (m *model) recall(text string, ok bool) {
+// recall puts a line back that was sent before, or was about to be.
+func (m *model) recall(e entry, ok bool) {
 	if ok {
-		m.pastes = pastes{}
-		m.show(m.pastes.fold(text), true)
+		m.pastes = e.pastes
+		m.show(e.line, true)
 	}
 }
 
 // interrupt answers Ctrl-C: it stops what is under way, else it empties the line,
-// else, twice in a row, it leaves.
+// else, twice in a row, it leaves. Who presses it twice to stop a turn neither
+// leaves nor loses what they were typing.
 func (m *model) interrupt() {
 	if m.question != nil {
 		m.answer(screen.Nothing(m.question.choices))
@@ -199,10 +220,14 @@ func (m *model) interrupt() {
 	switch {
 	case m.turn && !m.stopping:
 		m.stopping = m.screen.interrupt()
-	case !m.turn && m.input.Length() > 0:
+	case m.turn:
+		m.hint = "the turn is being stopped"
+	case m.input.Length() > 0 && time.Since(m.stopped) < calm:
+		m.hint = "the turn was stopped; Ctrl-C empties the line"
+	case m.input.Length() > 0:
 		m.input.Reset()
 		m.pastes = pastes{}
-	case m.leaving || m.turn:
+	case m.leaving:
 		m.leave(screen.ErrLeave)
 	default:
 		m.leaving, m.hint = true, "Ctrl-C again, or Ctrl-D, leaves"
@@ -240,13 +265,13 @@ func (m *model) enter() {
 		m.hint = "one moment: the message before is still to be read"
 	default:
 		whole := m.pastes.unfold(text)
-		if len(whole) > screen.MaxMessage {
-			m.hint = fmt.Sprintf("the message has %d MB, and %d are taken; put it into a file and say @FILE", len(whole)>>20, screen.MaxMessage>>20)
+		if size := len(whole.Text()); size > screen.MaxMessage {
+			m.hint = fmt.Sprintf("the message has %d MB, and %d are taken; put it into a file and say @FILE", size>>20, screen.MaxMessage>>20)
 			return
 		}
 		m.sent = true
-		m.screen.said <- message{text: whole, shown: text} // which has room for one
-		m.history.add(whole)
+		m.screen.said <- message{said: whole, shown: text} // which has room for one
+		m.history.add(entry{text, m.pastes})
 		m.input.Reset()
 		m.pastes = pastes{}
 	}
@@ -254,43 +279,24 @@ func (m *model) enter() {
 
 // paste takes what the terminal pastes.
 func (m *model) paste(text string) {
-	if m.question != nil && !m.question.typed() {
+	m.keys++
+	if m.asked() && !m.question.typed() {
+		m.hint = "the question takes no paste"
 		return
 	}
 	m.hint = ""
+	before := m.input.Value()
+	defer func() { m.keepWhole(before) }()
 	m.input.InsertString(m.pastes.fold(screen.Printable(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))))
 }
 
-// pose shows a question; nil takes away the one there is. What the person was
-// typing waits until a typed answer is given.
-func (m *model) pose(q *question) {
-	if old := m.question; old != nil && old.typed() {
-		m.input.SetValue(old.draft)
-		m.input.MoveToEnd()
-		m.pastes = old.pastes
-	}
-	m.question = q
-	if q != nil && q.typed() {
-		q.draft, q.pastes = m.input.Value(), m.pastes
-		m.input.Reset()
-		m.pastes = pastes{}
-	}
-}
-
-// answer answers the question.
-func (m *model) answer(text string) {
-	q := m.question
-	m.pose(nil)
-	q.answer <- text
-}
-
-// choose answers the question by the letter of a choice.
-func (m *model) choose(name string) {
-	for _, c := range m.question.choices {
-		if strings.EqualFold(name, c[:1]) {
-			m.answer(c)
-			return
-		}
+// keepWhole repairs the line after an edit that broke the mark of a paste: the
+// mark goes with all that stood for it, and what was put into one stands after it.
+func (m *model) keepWhole(before string) {
+	if left, right, broken := m.pastes.repair(before, m.input.Value()); broken {
+		m.input.SetValue(right)
+		m.input.MoveToBegin()
+		m.input.InsertString(left) // which leaves the cursor after it
 	}
 }
 

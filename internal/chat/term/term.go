@@ -57,7 +57,10 @@ type Screen struct {
 
 // message is what a person sent, and how the screen shows it: a long paste is
 // folded.
-type message struct{ text, shown string }
+type message struct {
+	said  screen.Message
+	shown string
+}
 
 // part is a kind of what is printed. Between two kinds stands a blank line.
 type part int
@@ -103,18 +106,18 @@ func (s *Screen) Close() error {
 }
 
 // Read implements screen.Screen.
-func (s *Screen) Read(ctx context.Context) (string, error) {
+func (s *Screen) Read(ctx context.Context) (screen.Message, error) {
 	select {
 	case m := <-s.said:
 		s.program.Send(heardMsg{})
 		s.print(words, s.render.Text("> "+strings.ReplaceAll(m.shown, "\n", "\n  "), s.columns(), 2, markdown.Strong))
-		return m.text, nil
+		return m.said, nil
 	case err := <-s.left:
-		return "", err
+		return nil, err
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return nil, ctx.Err()
 	case <-s.done:
-		return "", fmt.Errorf("the terminal is gone: %w", errors.Join(s.err, io.ErrUnexpectedEOF))
+		return nil, fmt.Errorf("the terminal is gone: %w", errors.Join(s.err, io.ErrUnexpectedEOF))
 	}
 }
 
@@ -220,6 +223,10 @@ func (s *Screen) Ask(ctx context.Context, text string, choices ...string) (strin
 	defer s.asking.Unlock()
 	q := &question{text: screen.Printable(text), choices: choices, answer: make(chan string, 1)}
 	s.flush()
+	if lines := s.render.Text("? "+q.text, s.columns(), 2, markdown.Strong); len(lines) > 2 {
+		s.print(notes, lines) // whole, above: below, there is room for its beginning
+		text = screen.OneLine(text, 60)
+	}
 	s.program.Send(askMsg{q})
 	defer s.program.Send(askMsg{})
 	select {

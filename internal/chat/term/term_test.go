@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,14 +17,25 @@ var _ screen.Screen = (*term.Screen)(nil)
 
 // output is what was written to a terminal.
 type output struct {
-	mu sync.Mutex
-	b  strings.Builder
+	mu      sync.Mutex
+	b       strings.Builder
+	written sync.Cond
 }
 
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	defer o.written.Broadcast()
 	return o.b.Write(p)
+}
+
+// seen waits until a text was written n times.
+func (o *output) seen(text string, n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for strings.Count(o.b.String(), text) < n {
+		o.written.Wait()
+	}
 }
 
 func (o *output) String() string {
@@ -45,7 +57,11 @@ func open(t *testing.T, o term.Options) *terminal {
 	t.Helper()
 	in, keys := io.Pipe()
 	out := &output{}
-	o.In, o.Out, o.Width, o.Height, o.Environ = in, out, 60, 20, []string{"TERM=xterm"}
+	out.written.L = &out.mu
+	o.In, o.Out, o.Environ = in, out, []string{"TERM=xterm"}
+	if o.Width == 0 {
+		o.Width, o.Height = 60, 20
+	}
 	tt := &terminal{Screen: term.Open(o), t: t, in: keys, out: out}
 	t.Cleanup(tt.end)
 	return tt
@@ -71,8 +87,8 @@ func (tt *terminal) reads(keys, want string) {
 	tt.t.Helper()
 	go tt.keys(keys)
 	got, err := tt.Read(tt.t.Context())
-	if err != nil || got != want {
-		tt.t.Fatalf("read %.80q, %v; want %.80q", got, err, want)
+	if err != nil || got.Text() != want {
+		tt.t.Fatalf("read %.80q, %v; want %.80q", got.Text(), err, want)
 	}
 }
 
@@ -133,23 +149,51 @@ func TestLeaving(t *testing.T) {
 		tt := open(t, term.Options{})
 		go tt.keys(keys)
 		if got, err := tt.Read(t.Context()); !errors.Is(err, want) {
-			t.Errorf("%q gave %q, %v; want %v", keys, got, err, want)
+			t.Errorf("%q gave %q, %v; want %v", keys, got.Text(), err, want)
 		}
 	}
 }
 
+// asked is a question that is put, and what came of it.
+type asked struct {
+	answer string
+	err    error
+}
+
+// asks puts a question while the test types.
+func (tt *terminal) asks(ctx context.Context, question string, choices ...string) <-chan asked {
+	done := make(chan asked, 1)
+	go func() {
+		a, err := tt.Ask(ctx, question, choices...)
+		done <- asked{a, err}
+	}()
+	return done
+}
+
 func TestAsk(t *testing.T) {
 	tt := open(t, term.Options{})
-	for keys, want := range map[string]string{"xy": "yes", "A": "always", "n": "no", "\x03": "no"} {
-		go tt.keys(keys)
-		if got, err := tt.Ask(t.Context(), "May\x1b[2J it?", "yes", "always", "no"); err != nil || got != want {
-			t.Errorf("%q answers %q, %v; want %q", keys, got, err, want)
+	n := 0
+	for _, c := range []struct{ keys, want string }{
+		{"why\rYes\r", "yes"}, {"A\r", "always"}, {"always\r", "always"}, {"\rn\r", "no"}, {"y\x03", "no"},
+		{"\x1b[200~y\x1b[201~\rn\r", "no"},
+	} {
+		n++
+		done := tt.asks(t.Context(), "May\x1b[2J it?", "yes", "always", "no")
+		tt.out.seen("[n]o   and Enter", n)
+		tt.keys(c.keys)
+		if a := <-done; a.err != nil || a.answer != c.want {
+			t.Errorf("%q answers %v; want %q", c.keys, a, c.want)
 		}
+		tt.out.seen("? May[2J it? "+c.want, 1)
 	}
+	n = 0
 	for keys, want := range map[string]string{"Ann\r": "Ann", "\r": "", "never mind\x03": ""} {
-		go tt.keys(keys)
-		if got, err := tt.Ask(t.Context(), "Your name?"); err != nil || got != want {
-			t.Errorf("%q answers %q, %v; want %q", keys, got, err, want)
+		n++
+		done := tt.asks(t.Context(), "Your name?")
+		tt.out.seen("Enter answers", n)
+		tt.keys(keys)
+		if a := <-done; a.err != nil || a.answer != want {
+			t.Errorf("%q answers %v; want %q", keys, a, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -158,6 +202,75 @@ func TestAsk(t *testing.T) {
 		t.Error(err)
 	}
 	tt.reads("x\r", "x")
+}
+
+func TestWhatIsTypedAheadAnswersNoQuestion(t *testing.T) {
+	tt := open(t, term.Options{})
+	tt.Begin(t.Context())
+	tt.keys("is it y")
+	done := tt.asks(t.Context(), "May it?", "yes", "always", "no")
+	tt.out.seen("? May it?", 1)
+	for range 3 {
+		tt.keys("\ry\ra\ryes\r") // it was not meant for the question
+	}
+	tt.out.seen("[n]o", 1)
+	select {
+	case a := <-done:
+		t.Fatalf("what was typed ahead answers %v", a)
+	default:
+	}
+	tt.keys("n\r")
+	if a := <-done; a.answer != "no" {
+		t.Errorf("%v", a)
+	}
+	tt.End("ended")
+	tt.out.seen("ended", 1)
+	tt.reads("?\r", "is it yyayesyayesyayes?")
+}
+
+func TestAQuestionIsReadWholeInASmallTerminal(t *testing.T) {
+	tt := open(t, term.Options{Width: 40, Height: 12})
+	done := tt.asks(t.Context(), "May docs_search be called with {"+strings.Repeat("word ", 200)+"and the end}? (because)", "yes", "always in this conversation", "no")
+	tt.out.seen("and the end}?", 1)
+	tt.out.seen("May docs_search be called", 2) // above, whole, and below
+	tt.out.seen("[n]o", 1)
+	tt.keys("n\r")
+	if a := <-done; a.answer != "no" {
+		t.Errorf("%v", a)
+	}
+}
+
+func TestTwoInterruptsLeaveTheDraft(t *testing.T) {
+	tt := open(t, term.Options{})
+	turn := tt.Begin(t.Context())
+	tt.keys("a draft\x03\x03\x03")
+	<-turn.Done()
+	tt.End("stopped")
+	tt.out.seen("stopped", 1)
+	tt.keys("\x03\x03")
+	tt.reads("!\r", "a draft!")
+}
+
+func TestAPasteIsWhole(t *testing.T) {
+	long := strings.Repeat("a line of a poem\n", 100)
+	paste := "\x1b[200~" + long + "\x1b[201~"
+	tt := open(t, term.Options{})
+	tt.reads("see "+paste+"\x7fx\r", "see x")
+	tt.reads("a"+paste+"\x1b[D\x1b[Dbc\r", "a"+long+"bc")
+	tt.reads("a"+paste+"b\x1b[D\x1b[D\x7fc\r", "acb")
+	tt.reads("a"+paste+"b \x17\x17c\r", "c") // Ctrl-W
+	tt.reads("é"+paste+"ü\x1b[D\x7f\r", "éü")
+}
+
+func TestWhatIsPastedIsToldFromWhatIsTyped(t *testing.T) {
+	tt := open(t, term.Options{})
+	for _, keys := range []string{"see \x1b[200~@notes.md\x1b[201~ and @b\r", "\x1b[A\r"} {
+		go tt.keys(keys)
+		m, err := tt.Read(t.Context())
+		if want := (screen.Message{{Text: "see "}, {Text: "@notes.md", Pasted: true}, {Text: " and @b"}}); err != nil || !slices.Equal(m, want) {
+			t.Errorf("%q: %+v, %v", keys, m, err)
+		}
+	}
 }
 
 func TestNothingSteersTheTerminal(t *testing.T) {

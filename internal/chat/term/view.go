@@ -20,6 +20,9 @@ func (m *model) View() tea.View {
 		b.WriteString(line + "\n")
 	}
 	prompt := "> "
+	if m.asked() {
+		prompt = "? "
+	}
 	for i, line := range strings.Split(input, "\n") {
 		if i > 0 {
 			b.WriteByte('\n')
@@ -33,7 +36,7 @@ func (m *model) View() tea.View {
 		}
 	}
 	v := tea.NewView(b.String())
-	if c := m.input.Cursor(); c != nil && (m.question == nil || m.question.typed()) {
+	if c := m.input.Cursor(); c != nil {
 		c.X += 2
 		c.Y += len(above)
 		v.Cursor = c
@@ -54,15 +57,12 @@ func (m *model) above() []string {
 	}
 	switch {
 	case m.question != nil:
-		out = append(out, m.screen.render.Text("? "+m.question.text, width, 2, markdown.Strong)...)
-		var keys []string
-		for _, c := range m.question.choices {
-			keys = append(keys, "["+c[:1]+"]"+c[1:])
+		most := shown(m.height) - m.input.Height() - 1
+		lines := m.ask(width, most)
+		if len(lines)+1 > most {
+			return lines // nothing else stands there
 		}
-		if m.question.typed() {
-			keys = []string{"Enter answers; an empty line does not"}
-		}
-		out = append(out, m.screen.render.Text("  "+strings.Join(keys, "   "), width, 2, markdown.Normal)...)
+		out = append(out[:1], lines...)
 	case m.turn:
 		if len(out) > 1 {
 			out = append(out, "")
