@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploggrpc"
@@ -60,6 +62,7 @@ func (t *Telemetry) openExporters(ctx context.Context, opts Options) (exporters,
 		console = &config.ConsoleExporter{Enabled: true, PrettyPrint: true, IncludeTimestamps: true}
 	}
 	if console != nil && console.Enabled && opts.Console != nil {
+		opts.Console = &serial{w: opts.Console}
 		errs = append(errs, t.openConsole(console, opts, &e))
 	}
 	return e, errors.Join(errs...)
@@ -69,6 +72,19 @@ func (t *Telemetry) openExporters(ctx context.Context, opts Options) (exporters,
 func (t *Telemetry) every(e sdkmetric.Exporter) sdkmetric.Reader {
 	return sdkmetric.NewPeriodicReader(&metricExporter{Exporter: e, delivery: t.deliver("batches of metrics")},
 		sdkmetric.WithInterval(time.Duration(t.agent.Observability.Metrics.ExportIntervalMS)*time.Millisecond))
+}
+
+// serial is a writer that the three signals share.
+type serial struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write implements io.Writer.
+func (s *serial) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(p)
 }
 
 func (t *Telemetry) openConsole(c *config.ConsoleExporter, opts Options, e *exporters) error {
