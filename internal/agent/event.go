@@ -70,10 +70,13 @@ type ToolCallStarted struct {
 // ToolCallFinished says how a call ended. Every ToolCallStarted has exactly
 // one, also in a cancelled turn.
 type ToolCallFinished struct {
-	Head   Header     `json:"-"`
-	CallID string     `json:"call_id"`
-	Name   string     `json:"name"`
-	Result ToolResult `json:"result"`
+	Head   Header `json:"-"`
+	CallID string `json:"call_id"`
+	Name   string `json:"name"`
+	// Arguments are those that the agent's hooks made of the call's, where they made
+	// others; nil where it ran with what the model gave.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Result    ToolResult      `json:"result"`
 	// Err is why the call failed, empty when it did not. Result is then what the
 	// model was told of it, with IsError set.
 	Err   string    `json:"error,omitempty"`

@@ -81,7 +81,7 @@ func (m *turnMask) add(e agent.Event) {
 		m.addWhole(e)
 	case agent.ToolCallFinished:
 		e.Head, e.CallID, e.Name, e.Err = m.head(e.Head), r.String(e.CallID), r.String(e.Name), r.String(e.Err)
-		e.Result = tool.Redacted(e.Result, r)
+		e.Arguments, e.Result = r.JSON(e.Arguments), tool.Redacted(e.Result, r)
 		m.addWhole(e)
 	case agent.Notice:
 		e.Head, e.Text = m.head(e.Head), r.String(e.Text)

@@ -273,6 +273,9 @@ func (p *textPresenter) event(e agent.Event) error {
 			p.note("calling %s %s", e.Name, e.Arguments)
 		}
 	case agent.ToolCallFinished:
+		if p.verbose && e.Arguments != nil {
+			p.note("hooks made that %s %s", e.Name, e.Arguments)
+		}
 		if e.Err != "" {
 			p.note("tool %s failed: %s", e.Name, e.Err)
 		}

@@ -26,7 +26,7 @@ func (s *Set) chain(m member, r rule, arguments *schema.Schema) Handler {
 		settled(settle),
 		s.before(m, r, settle),
 		permission(r), // behind what changes the call: consent is given to what runs
-		s.after(m), // outside redaction, so that no secret reaches them
+		s.after(m),    // outside redaction, so that no secret reaches them
 		redaction(s.redactor),
 		schemaCheck(arguments, s.redactor),
 		s.cassette(m.tool), // inside redaction: it masks what it writes itself

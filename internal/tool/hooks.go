@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
@@ -21,15 +22,19 @@ func (s *Set) before(m member, r rule, settle settler) Link {
 	}
 	return func(next Handler) Handler {
 		return func(ctx context.Context, c Call) (agent.ToolResult, error) {
-			err := r.refuse(c)
-			if err == nil {
-				c.Arguments, err = s.hooks.Before(ctx, s.hooked(m, c))
+			if err := r.refuse(c); err != nil {
+				return agent.ToolResult{}, err
 			}
+			args, err := s.hooks.Before(ctx, s.hooked(m, c))
 			if err == nil {
-				c.Arguments, err = settle.settle(c.Name, c.Arguments)
+				args, err = settle.settle(c.Name, args)
 			}
 			if err != nil {
 				return agent.ToolResult{}, err
+			}
+			if !bytes.Equal(args, c.Arguments) {
+				c.Arguments = args
+				c.changed(args)
 			}
 			return next(ctx, c)
 		}

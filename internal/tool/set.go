@@ -39,8 +39,8 @@ type Set struct {
 	observe     Observer          // nil: nobody watches
 	// needsServers says that no turn begins without a server of the agent file.
 	needsServers bool
-	recorder    *cassette.Recorder
-	player      *cassette.Player
+	recorder     *cassette.Recorder
+	player       *cassette.Player
 
 	mu    sync.Mutex            // held while parts change
 	parts []part                // in the order of the agent file
@@ -75,6 +75,8 @@ type Call struct {
 	// called before the call returns, from any goroutine. What it is told of counts
 	// for the usage and the cost of the turn. nil is told nothing.
 	Events func(ctx context.Context, parent string, e agent.Event) error
+	// changed is told of the arguments that hooks made of the model's.
+	changed func(json.RawMessage)
 	// Now is where the call's times come from: calls run side by side, and each
 	// has an Env scope of its own. nil means the Env the Set was opened with.
 	Now func() time.Time
@@ -143,6 +145,7 @@ func (s *Set) Call(ctx context.Context, c Call) agent.ToolCallFinished {
 		ctx, ended = s.observe(ctx, c, def)
 		defer func() { ended(f) }()
 	}
+	c.changed = func(args json.RawMessage) { f.Arguments = s.redactor.JSON(args) }
 	result, err := s.dispatch(ctx, c)
 	f.End = now()
 	f.Result = result
