@@ -21,12 +21,15 @@ func TestDetailsOfGradersAreKept(t *testing.T) {
 	turn := &cases[1].Turns[0]
 	turn.Metrics = append(turn.Metrics, grader(`{"key": "hunter2hunter2"}`), grader(`{"n": 2}`))
 	turn.Metrics[len(turn.Metrics)-1].Name = "other"
+	cases[0].Turns[0].Metrics = append(cases[0].Turns[0].Metrics, grader(`{"single": "hunter2hunter2"}`), grader(`{"n": 3}`))
+	cases[0].Redact(secret.NewRedactor([]string{"hunter2hunter2"}))
 	cases[1].Redact(secret.NewRedactor([]string{"hunter2hunter2"}))
 
 	stored := d.run(cases...)
 	var file struct {
 		Report struct {
-			Results []struct {
+			Environment map[string]string
+			Results     []struct {
 				Turns []struct {
 					GraderDetails map[string]any `json:"grader_details"`
 				}
@@ -45,6 +48,9 @@ func TestDetailsOfGradersAreKept(t *testing.T) {
 		t.Errorf("stored %s, want %s", got, want)
 	}
 
+	if got, want := file.Report.Environment["grader_details"], `{"0":{"money":{"single":"`+secret.Mask+`"},"money #2":{"n":3}}}`; got != want {
+		t.Errorf("of a case of one message stored %s, want %s", got, want)
+	}
 	details := func(r *runs.Record) string {
 		var list []string
 		for _, m := range read(t, r)[1].Turns[0].Metrics {

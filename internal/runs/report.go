@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -32,6 +33,9 @@ type ReportWriter struct {
 	run    Run
 	cases  int
 	millis int64 // that the cases took
+	// details are what graders had to say of cases of one message, by the place of
+	// the case: its form has no key for them.
+	details map[string]map[string]any
 }
 
 // NewReportWriter begins a report. The caller closes w after Close.
@@ -46,8 +50,14 @@ func (r *ReportWriter) Add(c *Case) error {
 	} else {
 		r.out.text(",")
 	}
-	r.cases++
 	result := newTestResult(c)
+	if len(result.details) > 0 {
+		if r.details == nil {
+			r.details = map[string]map[string]any{}
+		}
+		r.details[strconv.Itoa(r.cases)] = result.details
+	}
+	r.cases++
 	r.millis += result.ExecutionTimeMS
 	r.out.line("    ")
 	r.out.value("    ", result)
@@ -65,9 +75,9 @@ func (r *ReportWriter) Close(s Summary) error {
 	r.out.member("summary", newReportSummary(s, r.millis), ",")
 	r.out.member("timestamp", timestamp(r.run.Started), ",") // a stored run is named after it
 	r.out.member("holodeck_version", r.run.Version, ",")
-	environment := r.run.Environment
-	if environment == nil {
-		environment = map[string]string{}
+	environment, err := r.environment()
+	if err != nil && r.out.err == nil {
+		r.out.err = err
 	}
 	r.out.member("environment", environment, "")
 	r.out.line("}")
@@ -79,6 +89,21 @@ func (r *ReportWriter) Close(s Summary) error {
 		return nil
 	}
 	return r.out.err
+}
+
+// environment returns the one free place of a report: texts by name. What graders
+// had to say of cases of one message is there as JSON.
+func (r *ReportWriter) environment() (map[string]string, error) {
+	environment := map[string]string{}
+	maps.Copy(environment, r.run.Environment)
+	if len(r.details) > 0 {
+		text, err := json.Marshal(r.details)
+		if err != nil {
+			return nil, fmt.Errorf("write report: details of graders: %w", err)
+		}
+		environment["grader_details"] = string(text)
+	}
+	return environment, nil
 }
 
 // errClosed is what a report returns that was closed before.
@@ -198,6 +223,8 @@ type testResult struct {
 	Timestamp       string           `json:"timestamp"`
 	TokenUsage      *tokenUsage      `json:"token_usage"`
 	Turns           []turnResult     `json:"turns"`
+
+	details map[string]any // of graders, in a case of one message
 }
 
 // turnResult is TurnResult of the Python edition.
@@ -346,7 +373,7 @@ func (out *testResult) rollUpSingle(c *Case) {
 		out.AgentResponse = turn.Response
 		out.ToolCalls, out.ToolInvocations = turn.ToolCalls, turn.ToolInvocations
 		out.ExpectedTools, out.ToolsMatched = turn.ExpectedTools, turn.ToolsMatched
-		out.MetricResults = turn.MetricResults
+		out.MetricResults, out.details = turn.MetricResults, turn.GraderDetails
 		out.GroundTruth = turn.GroundTruth
 		out.Errors = turn.Errors
 		for _, f := range t.Files {
