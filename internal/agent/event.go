@@ -152,7 +152,8 @@ type StopReason string
 
 // The reasons. All but StopEnd make an error result, save that StopMaxTokens makes
 // none of an answer that is of use as far as it goes: it does of one that was cut
-// while it asked for tools, or before it matched response_format.
+// while it asked for tools, before it said anything, or before it matched
+// response_format.
 const (
 	StopEnd             StopReason = "end"              // the model has answered
 	StopMaxTurns        StopReason = "max_turns"        // Limits.MaxTurns
@@ -161,6 +162,7 @@ const (
 	StopRefusal         StopReason = "refusal"          // the model would not answer
 	StopBlocked         StopReason = "blocked"          // a filter of the provider kept the answer back
 	StopContextOverflow StopReason = "context_overflow" // the conversation is longer than the model reads
+	StopEmpty           StopReason = "empty"            // the model answered without a word
 	StopSchema          StopReason = "schema"           // the answer does not match response_format
 	// StopCancelled is for whoever shows a turn that ended in context.Canceled as a
 	// Result. No TurnFinished has it.

@@ -27,8 +27,8 @@ func TestWhatGoesWrongBetweenADKAndItsModel(t *testing.T) {
 		reason string           // of the error result
 		tool   string           // in the result of the call
 	}{
-		"a blocked answer":        {steps: []script.Step{{Text: "as far as"}, {Finish: script.FinishContentFilter}}, source: "google", stop: agent.StopBlocked, reason: "content filter"},
-		"an empty candidate":      {steps: []script.Step{{Finish: script.FinishStop}}, source: "google", stop: agent.StopEnd},
+		"a blocked answer":        {steps: []script.Step{{Text: "as far as"}, {Finish: script.FinishContentFilter}}, source: "google", stop: agent.StopBlocked, reason: "the provider's content filter blocked the answer (SAFETY)"},
+		"an empty candidate":      {steps: []script.Step{{Finish: script.FinishStop}}, source: "google", stop: agent.StopEmpty, reason: "the model's answer is empty (STOP)"},
 		"a cut answer":            {steps: []script.Step{{Text: "as far as"}, {Finish: script.FinishLength}}, source: "google", stop: agent.StopMaxTokens},
 		"a call cut short":        {steps: append(calling("kb_search", `{"query":"x"}`), script.Step{Finish: script.FinishLength}), source: "google", stop: agent.StopMaxTokens, reason: "max_tokens", tool: "not run"},
 		"an unknown function":     {steps: calling("attic", `{}`), source: "google", stop: agent.StopEnd, tool: `there is no tool called "attic"; there are: kb_search`},

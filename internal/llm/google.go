@@ -371,7 +371,9 @@ type geminiStream struct {
 	reply *reply
 	usage *geminiUsage
 	stop  string
-	block bool // the prompt was blocked
+	block bool   // the prompt was blocked
+	bare  []byte // the last event without a candidate
+	told  bool   // an event had one
 }
 
 // event reads one event. errLeft says that the reader left.
@@ -390,8 +392,10 @@ func (s *geminiStream) event(e sse.Event) error {
 		s.stop, s.block = why, true
 	}
 	if len(chunk.Candidates) == 0 {
+		s.bare = e.Data
 		return nil
 	}
+	s.told = true
 	candidate := chunk.Candidates[0]
 	for _, p := range candidate.Content.Parts {
 		if !s.part(p) {
@@ -458,6 +462,10 @@ func (s *geminiStream) done(ctx context.Context) {
 	d := Done{Usage: s.usage.usage(), FinishReason: s.stop, Stop: agent.StopEnd}
 	switch s.stop {
 	case "":
+		if s.bare != nil && !s.told {
+			s.reply.end(ctx, s.model.access.Unusable("the model gave no candidate for an answer: "+excerpt(s.bare)))
+			return
+		}
 		s.reply.end(ctx, s.model.access.BrokenOff())
 		return
 	case "MAX_TOKENS":
@@ -470,7 +478,7 @@ func (s *geminiStream) done(ctx context.Context) {
 		return
 	}
 	if s.block {
-		d.Stop = agent.StopBlocked
+		d.Stop, d.PromptBlocked = agent.StopBlocked, true
 	}
 	s.reply.done(d)
 }

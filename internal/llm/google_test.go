@@ -103,8 +103,15 @@ func TestGoogleStreams(t *testing.T) {
 		check  func(Done) bool
 	}{
 		"a blocked prompt": {`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":4}}`, agent.StopBlocked, "",
-			func(d Done) bool { return d.Usage.Prompt == 4 && d.FinishReason == "PROHIBITED_CONTENT" }},
-		"a call it could not read": {`{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, "", "MALFORMED_FUNCTION_CALL", nil},
+			func(d Done) bool {
+				return d.Usage.Prompt == 4 && d.FinishReason == "PROHIBITED_CONTENT" && d.PromptBlocked
+			}},
+		"a blocked answer": {`{"candidates":[{"finishReason":"RECITATION"}]}`, agent.StopBlocked, "",
+			func(d Done) bool { return d.FinishReason == "RECITATION" && !d.PromptBlocked }},
+		"no candidate":                {`{"candidates":[]}`, "", `gave no candidate for an answer: "{\"candidates\":[]}"`, nil},
+		"no candidate, counted":       {`{"usageMetadata":{"promptTokenCount":4}}`, "", "unusable response", nil},
+		"a candidate that breaks off": {`{"candidates":[{"content":{"parts":[{"text":"hi"}]}}]}`, "", "ended before it was complete", nil},
+		"a call it could not read":    {`{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, "", "MALFORMED_FUNCTION_CALL", nil},
 		"an id and a signature": {`{"candidates":[{"content":{"parts":[{"functionCall":{"id":"g1","name":"x","args":{"n":9007199254740993}},"thoughtSignature":"c2VhbGVk"}]},"finishReason":"STOP"}]}`, agent.StopEnd, "",
 			func(d Done) bool {
 				c := d.Message.Calls[0]

@@ -149,6 +149,9 @@ type Done struct {
 	Stop agent.StopReason `json:"stop"`
 	// FinishReason is the provider's own word.
 	FinishReason string `json:"finish_reason,omitempty"`
+	// PromptBlocked says of StopBlocked that it was what the model was asked that a
+	// filter kept back, and not its answer.
+	PromptBlocked bool `json:"prompt_blocked,omitempty"`
 }
 
 func (Notice) chunk()   {}

@@ -147,7 +147,7 @@ func (r *reply) end(ctx context.Context, err error) {
 	case ok && refused.ContextOverflow():
 		r.done(Done{Stop: agent.StopContextOverflow, FinishReason: refused.Message})
 	case ok && refused.Filtered():
-		r.done(Done{Stop: agent.StopBlocked, FinishReason: refused.Message})
+		r.done(Done{Stop: agent.StopBlocked, PromptBlocked: true, FinishReason: refused.Message})
 	case errors.Is(err, sse.ErrTooLong):
 		r.fail(fmt.Errorf("read the response: %w", err))
 	default:

@@ -245,6 +245,8 @@ func (r *runner) runTurn(talk context.Context, session agent.Session, tc *config
 		t.Errors = append(t.Errors, fmt.Sprintf("timeout: the case took longer than %s (timeout_s)", seconds(*tc.TimeoutS)))
 	case err != nil:
 		t.Errors = append(t.Errors, describeError(err, bound))
+	case result.StopReason == agent.StopEmpty:
+		t.Answer = "" // whatever was said on the way; the case may expect that
 	case result.IsError:
 		t.Errors = append(t.Errors, fmt.Sprintf("the turn ended early (%s): %s", result.StopReason, result.ErrorReason))
 	}

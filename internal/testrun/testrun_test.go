@@ -114,6 +114,8 @@ func TestVerdicts(t *testing.T) {
 		{"trap T07: empty answer", nil, ask("x", ""), reply(" "), runs.Failed, "the answer is empty"},
 		{"trap T07: empty answer with a metric", equality, ask("x", "y"), reply(""), runs.Failed, "the answer is empty"},
 		{"empty answer that is allowed", equality, allowEmpty(ask("x", "y")), reply(""), runs.Unchecked, "as the case allows"},
+		{"empty answer of a turn that says so", nil, ask("x", ""), []agent.Event{agent.TurnFinished{Response: "Looking.", IsError: true, StopReason: agent.StopEmpty, Reason: "no words"}}, runs.Failed, "the answer is empty; a case that"},
+		{"one that is allowed", equality, allowEmpty(ask("x", "y")), []agent.Event{agent.TurnFinished{Response: "Looking.", IsError: true, StopReason: agent.StopEmpty, Reason: "no words"}}, runs.Unchecked, "as the case allows"},
 		{"empty text beside a structured answer", nil, ask("x", ""), []agent.Event{agent.TurnFinished{Structured: json.RawMessage(`{"a":1}`), StopReason: agent.StopEnd}}, runs.Unchecked, ""},
 		{"trap T08: a metric that cannot be computed", []config.Metric{&config.RAGMetric{MetricBase: metric("").MetricBase, MetricType: "answer_relevancy", Threshold: 0.5}}, ask("x", ""), reply("y"), runs.Failed, "cannot compute answer_relevancy yet"},
 		{"trap T06: a disabled metric", []config.Metric{&config.StandardMetric{MetricBase: config.MetricBase{Type: config.MetricStandard}, Metric: "equality"}}, ask("x", "y"), reply("z"), runs.Unchecked, ""},

@@ -261,7 +261,7 @@ func TestTheAnswerIsReadFromTheStateOfItsOwnTurn(t *testing.T) {
 				t.Errorf("%q: the state has %v, %v", section, got, err)
 			}
 		}
-		if r := send(t, s, "and"); r.Response != "" || r.IsError {
+		if r := send(t, s, "and"); r.Response != "" || r.StopReason != agent.StopEmpty || !r.IsError {
 			t.Errorf("%q: the model says nothing, and the answer is %+v", section, r)
 		}
 	}

@@ -3,6 +3,7 @@
 package adk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,8 +75,9 @@ func (r *run) run(m llm.Message) (agent.TurnFinished, error) {
 			return agent.TurnFinished{Response: r.partial, StopReason: r.stop, IsError: true, Reason: r.why}, nil
 		}
 		limit, _ := r.reached()
-		end, again := r.backend.format.Finish(r.last.resp.Stop, r.text, !r.repaired && limit == "")
+		end, again := r.backend.format.Finish(r.last.resp.Done, r.text, !r.repaired && limit == "")
 		if again == nil {
+			end.Response = cmp.Or(end.Response, r.partial)
 			return end, nil
 		}
 		r.repaired, m = true, again.Message

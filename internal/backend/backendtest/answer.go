@@ -112,6 +112,25 @@ func (w Wire) testFinishReasons(t *testing.T, open Open) {
 	}
 }
 
+// testEmptyAnswers holds that nobody takes a response without words for an answer.
+func (w Wire) testEmptyAnswers(t *testing.T, open Open) {
+	_, c := start(t, open, rules(
+		when("go", script.Step{Finish: script.FinishStop}),
+		when("cut", script.Step{Finish: script.FinishLength}),
+		when("next", text("fine")),
+	), Options{})
+	want := map[string]agent.StopReason{"go": agent.StopEmpty, "cut": agent.StopMaxTokens}
+	if w.Resumes {
+		delete(want, "cut")
+	}
+	for message, stop := range want {
+		if r := c.say(message); r.StopReason != stop || !r.IsError || r.ErrorReason == "" || r.Response != "" {
+			t.Errorf("%s: the result is %+v", message, r)
+		}
+	}
+	c.expect("next", "fine")
+}
+
 func testContextOverflow(t *testing.T, open Open) {
 	_, c := start(t, open, rules(
 		when("go on", script.Step{Error: &script.Error{Status: 400, Message: "the prompt exceeds the context length of the model"}}),

@@ -89,6 +89,7 @@ func RunOver(t *testing.T, wire Wire, open Open) {
 		{"MaxTurns", testMaxTurns},
 		{"TighterMaxTurns", testTighterMaxTurns},
 		{"FinishReasons", wire.testFinishReasons},
+		{"EmptyAnswers", wire.testEmptyAnswers},
 		{"ContextOverflow", testContextOverflow},
 		{"ToolError", testToolError},
 		{"UnknownTool", wire.testUnknownTool},

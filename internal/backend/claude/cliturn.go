@@ -15,6 +15,7 @@ import (
 	"github.com/holodeck-go/holodeck/internal/backend/dialog"
 	"github.com/holodeck-go/holodeck/internal/backend/turn"
 	"github.com/holodeck-go/holodeck/internal/claudecode"
+	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/provider"
 	"github.com/holodeck-go/holodeck/internal/tool"
 )
@@ -415,7 +416,7 @@ func (r *cliTurn) finish(m *claudecode.Result) (agent.TurnFinished, error) {
 	case m.Subtype == "error_max_turns":
 		return short(agent.StopMaxTurns, fmt.Sprintf("the turn reached its limit of %d model responses", r.limits.MaxTurns))
 	case m.Subtype == "error_max_structured_output_retries":
-		if end, _ := r.backend.format.Finish(agent.StopEnd, r.partial, false); end.IsError {
+		if end, _ := r.backend.format.Finish(llm.Done{Stop: agent.StopEnd}, r.partial, false); end.IsError {
 			return end, nil
 		}
 		return short(agent.StopSchema, "the answer does not match response_format, however often it was asked for")
@@ -433,14 +434,10 @@ func (r *cliTurn) finish(m *claudecode.Result) (agent.TurnFinished, error) {
 	if m.StopReason == "max_tokens" {
 		stop = agent.StopMaxTokens
 	}
-	end := agent.TurnFinished{Response: r.partial, StopReason: stop}
-	if r.backend.format != nil {
-		if m.Structured != nil {
-			end.Structured = m.Structured
-			return end, nil
-		}
-		end, _ = r.backend.format.Finish(stop, r.partial, false)
+	if r.backend.format != nil && m.Structured != nil {
+		return agent.TurnFinished{Response: r.partial, StopReason: stop, Structured: m.Structured}, nil
 	}
+	end, _ := r.backend.format.Finish(llm.Done{Stop: stop, FinishReason: m.StopReason}, r.partial, false)
 	return end, nil
 }
 

@@ -25,12 +25,15 @@ func NewFormat(text json.RawMessage) (*Format, error) {
 	return &Format{s}, nil
 }
 
-// Finish ends a turn with what the model answered. again is nil, or what the
-// model is to be asked for once more, and the notice of that: it may be where
-// retry says so.
-func (f *Format) Finish(stop agent.StopReason, text string, retry bool) (end agent.TurnFinished, again *Again) {
-	end = agent.TurnFinished{Response: text, StopReason: stop}
+// Finish ends a turn with the text of the response d, its answer. again is nil, or
+// what the model is to be asked for once more, and the notice of that: it may be
+// where retry says so.
+func (f *Format) Finish(d llm.Done, text string, retry bool) (end agent.TurnFinished, again *Again) {
+	end = agent.TurnFinished{Response: text, StopReason: d.Stop}
 	if f == nil {
+		if strings.TrimSpace(text) == "" {
+			empty(&end, d)
+		}
 		return end, nil
 	}
 	value := jsonOf(text)
@@ -41,7 +44,7 @@ func (f *Format) Finish(stop agent.StopReason, text string, retry bool) (end age
 	}
 	end.IsError = true
 	switch {
-	case stop == agent.StopMaxTokens:
+	case d.Stop == agent.StopMaxTokens:
 		end.Reason = "the answer was cut at max_tokens before it matched response_format; raise model.max_tokens"
 		return end, nil
 	case !retry:
@@ -57,6 +60,16 @@ func (f *Format) Finish(stop agent.StopReason, text string, retry bool) (end age
 			Text: fmt.Sprintf("the answer does not match response_format and is asked for again: %v", wrong),
 		},
 	}
+}
+
+// empty makes the end of a turn one without an answer.
+func empty(end *agent.TurnFinished, d llm.Done) {
+	end.IsError = true
+	if d.Stop == agent.StopMaxTokens {
+		end.Reason = "the response was cut at max_tokens before it said anything; raise model.max_tokens"
+		return
+	}
+	end.StopReason, end.Reason = agent.StopEmpty, "the model's answer is empty"+said(d)
 }
 
 // Again asks the model to correct its answer.

@@ -89,11 +89,22 @@ func Cut(d llm.Done) string {
 	case agent.StopRefusal:
 		return "the model refused to answer"
 	case agent.StopBlocked:
-		return "the provider's content filter blocked the answer"
+		if d.PromptBlocked {
+			return "the provider's content filter blocked the prompt" + said(d)
+		}
+		return "the provider's content filter blocked the answer" + said(d)
 	case agent.StopContextOverflow:
 		return "the conversation is longer than the model can read; begin a new session"
 	}
 	return fmt.Sprintf("the model stopped: %s", d.Stop)
+}
+
+// said is what the provider calls the end of a response, for the end of a sentence.
+func said(d llm.Done) string {
+	if d.FinishReason == "" {
+		return ""
+	}
+	return " (" + d.FinishReason + ")"
 }
 
 // Left returns what a call that has models at work for it may use of a turn's

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -67,7 +68,7 @@ func (r *run) run(ctx context.Context) (agent.TurnFinished, error) {
 		if len(pending) > 0 {
 			continue
 		}
-		finished, err := r.answer(resp.Stop, resp.Text)
+		finished, err := r.answer(resp)
 		if err != nil {
 			return agent.TurnFinished{}, err
 		}
@@ -175,10 +176,11 @@ func (r *run) request() llm.Request {
 
 // answer ends the turn with what the model answered. It returns nil when the
 // model was asked to answer again.
-func (r *run) answer(stop agent.StopReason, text string) (*agent.TurnFinished, error) {
+func (r *run) answer(resp dialog.Response) (*agent.TurnFinished, error) {
 	limit, _ := r.limitReached()
-	end, again := r.backend.format.Finish(stop, text, !r.repaired && limit == "")
+	end, again := r.backend.format.Finish(resp.Done, resp.Text, !r.repaired && limit == "")
 	if again == nil {
+		end.Response = cmp.Or(end.Response, r.partial)
 		return &end, nil
 	}
 	r.repaired = true
