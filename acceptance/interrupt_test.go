@@ -34,7 +34,7 @@ func TestSignalsKeepResults(t *testing.T) {
 	for _, tt := range []struct {
 		signal syscall.Signal
 		code   int
-	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
+	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}, {syscall.SIGHUP, 129}} {
 		t.Run(tt.signal.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "agent.yaml"), []byte(hangingAgent), 0o600); err != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/holodeck-go/holodeck/internal/config"
 )
 
-// The exit codes. Where several apply, the first of 130/143, 2, 3, 1, 4 wins.
+// The exit codes. Where several apply, the first of 129/130/143, 2, 3, 1, 4 wins.
 const (
 	exitOK         = 0   // done, all cases passed
 	exitFailed     = 1   // a case failed, or run ended in an error result
 	exitUsage      = 2   // usage or configuration: nothing ran
 	exitNotCarried = 3   // it could not be carried out
 	exitJudge      = 4   // cases failed only because a judge or grader ended in an error
+	exitHangup     = 129 // SIGHUP; results kept
 	exitInterrupt  = 130 // SIGINT; results kept
 	exitTerminated = 143 // SIGTERM; results kept
 )
@@ -74,7 +75,10 @@ func exitCode(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &stop):
-		if stop.signal == syscall.SIGTERM {
+		switch stop.signal {
+		case syscall.SIGHUP:
+			return exitHangup
+		case syscall.SIGTERM:
 			return exitTerminated
 		}
 		return exitInterrupt

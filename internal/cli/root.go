@@ -71,25 +71,35 @@ type interrupted struct{ signal os.Signal }
 
 // Error implements error.
 func (i interrupted) Error() string {
-	if i.signal == syscall.SIGTERM {
+	switch i.signal {
+	case syscall.SIGTERM:
 		return "interrupted by SIGTERM"
+	case syscall.SIGHUP:
+		return "interrupted by SIGHUP: the terminal is gone"
 	}
 	return "interrupted by SIGINT"
 }
 
 // Main runs the command line args in p and returns the exit code. The first
-// SIGINT or SIGTERM cancels the work, which keeps what it has; a second one
-// ends the process at once.
+// SIGINT, SIGTERM or SIGHUP cancels the work, which keeps what it has; a second one
+// ends the process at once, unless it is the second SIGHUP of one lost terminal.
+// What was started with SIGHUP ignored, as by nohup, goes on ignoring it.
 func Main(args []string, p Process) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
 		select {
 		case s := <-signals:
+			if s == syscall.SIGHUP {
+				signal.Ignore(syscall.SIGHUP) // the shell passes on what the terminal has sent already
+			}
 			signal.Stop(signals) // the next one has its usual effect
 			cancel(interrupted{s})
 		case <-done:
