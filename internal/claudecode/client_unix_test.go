@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -41,9 +42,11 @@ func TestTheProgramAndItsChildrenEndInTheEnd(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %v", took)
 	}
+	// What was killed is gone once the system has got round to it. The time of the
+	// test bounds this.
 	for _, pid := range []int{c.PID(), child} {
-		if err := syscall.Kill(pid, 0); err != syscall.ESRCH && !zombie(pid) {
-			t.Errorf("process %d is there: %v", pid, err)
+		for syscall.Kill(pid, 0) != syscall.ESRCH && !zombie(pid) {
+			runtime.Gosched()
 		}
 	}
 }
