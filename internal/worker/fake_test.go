@@ -59,6 +59,7 @@ func interpreter(how string) int {
 		defer out.Unlock()
 		fmt.Printf(format+"\n", args...)
 	}
+	requests, innocents, doomed := 0, 0, false
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
@@ -80,7 +81,17 @@ func interpreter(how string) int {
 			return 8
 		}
 		fmt.Fprintf(os.Stderr, "%s %s\n", r.Op, r.Function)
+		requests++
 		switch do := r.Args.Do; {
+		case r.Op == "grade" && r.Function == "innocent" && requests > 1, r.Op == "grade" && r.Function == "culprit":
+			if r.Function == "culprit" {
+				doomed = true
+			} else {
+				innocents++
+			}
+			if doomed && (innocents == 3 || requests == 1) {
+				return 3
+			}
 		case r.Op == "cancel" && how == "obedient":
 			answer(`{"id": %d, "error": {"kind": "exception", "message": "CancelledError"}}`, r.ID)
 		case r.Op == "cancel", do == "hang":

@@ -60,9 +60,43 @@ func (p *Pool) Grader(module, function string, env Env) *Grader {
 }
 
 // Call grades. What it is given is the members of a GraderContext; it returns an
-// object with score and, if the grader said so, passed, reason and details.
+// object with score and, if the grader said so, passed, reason and details. Where
+// the code of another call ended the interpreter, it grades once more, in an
+// interpreter of its own: graders are not expected to change anything.
 func (g *Grader) Call(ctx context.Context, context json.RawMessage) (json.RawMessage, error) {
-	return g.pool.ask(ctx, g.env, request{Op: "grade", Module: g.module, Function: g.name, Context: context})
+	r := request{Op: "grade", Module: g.module, Function: g.name, Context: context}
+	result, err := g.pool.ask(ctx, g.env, r)
+	var death *deathError
+	if errors.As(err, &death) && !death.alone() {
+		return g.pool.askAlone(ctx, g.env, r)
+	}
+	return result, err
+}
+
+// askAlone makes a call in an interpreter that is started for it. One such call is
+// made at a time: many may have been in the interpreter that ended.
+func (p *Pool) askAlone(ctx context.Context, env Env, r request) (json.RawMessage, error) {
+	select {
+	case p.alone <- struct{}{}:
+		defer func() { <-p.alone }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil, ErrClosed
+	}
+	s := &startup{done: make(chan struct{})}
+	p.wg.Go(func() { p.start(s, env) })
+	p.mu.Unlock()
+	<-s.done // in startTime
+	if s.err != nil {
+		return nil, s.err
+	}
+	defer s.process.end()
+	result, err := s.process.do(ctx, r)
+	return result, p.told(ctx, err, r)
 }
 
 // ask makes a call in the interpreter of an environment.
@@ -73,17 +107,22 @@ func (p *Pool) ask(ctx context.Context, env Env, r request) (json.RawMessage, er
 			return nil, err
 		}
 		result, err := w.do(ctx, r)
-		var f *failure
-		switch {
-		case errors.Is(err, errRetired):
-			continue
-		case errors.As(err, &f):
-			return nil, errors.New(f.text(p.opts.Dir, r))
-		case err != nil && ctx.Err() == nil && p.open.Err() != nil:
-			return nil, ErrClosed
+		if !errors.Is(err, errRetired) {
+			return result, p.told(ctx, err, r)
 		}
-		return result, err
 	}
+}
+
+// told returns the error of a call as a caller is told of it.
+func (p *Pool) told(ctx context.Context, err error, r request) error {
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+		return errors.New(f.text(p.opts.Dir, r))
+	case err != nil && ctx.Err() == nil && p.open.Err() != nil:
+		return ErrClosed
+	}
+	return err
 }
 
 // failure is what the interpreter says of a call that failed.
@@ -132,6 +171,8 @@ func (f *failure) text(dir string, r request) string {
 			return fmt.Sprintf("%s calls exit(%s) when it is imported; put that below if __name__ == \"__main__\":", source, f.Message)
 		}
 		return fmt.Sprintf("%s called exit(%s); a function returns its result instead", r.Function, f.Message)
+	case kindEnds:
+		return fmt.Sprintf("%s called os._exit(%s), which ends the interpreter and all that runs in it; a function returns its result instead", r.Function, f.Message)
 	case "result":
 		return fmt.Sprintf("what %s returned cannot be used: %s", r.Function, f.Message)
 	case "arguments":

@@ -46,6 +46,8 @@ type Pool struct {
 	open context.Context // until Close
 	end  context.CancelFunc
 	wg   sync.WaitGroup // of every interpreter
+	// alone is held by a call that has an interpreter to itself.
+	alone chan struct{}
 
 	mu     sync.Mutex
 	closed bool
@@ -69,7 +71,7 @@ func New(opts Options) *Pool {
 	if !proc.CanLimitMemory() {
 		opts.MemoryLimit = 0
 	}
-	p := &Pool{opts: opts, starts: map[string]*startup{}}
+	p := &Pool{opts: opts, starts: map[string]*startup{}, alone: make(chan struct{}, 1)}
 	p.open, p.end = context.WithCancel(context.Background())
 	return p
 }

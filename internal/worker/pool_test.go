@@ -167,7 +167,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 
 func TestAnInterpreterThatEndsIsStartedAnew(t *testing.T) {
 	for what, want := range map[string]string{
-		"die":     "the Python interpreter ended during the call (exit status 3; the last that was written to stderr is: Fatal Python error: it broke); the next call starts another",
+		"die":     "the Python interpreter was ended during the call (exit status 3; the last that was written to stderr is: Fatal Python error: it broke), which may have taken effect; the next call starts another",
 		"garbage": "it does not keep to the protocol",
 		"endless": "it does not keep to the protocol: a line of more than",
 	} {
@@ -182,6 +182,42 @@ func TestAnInterpreterThatEndsIsStartedAnew(t *testing.T) {
 		if after, err := do(t, f, "pid"); err != nil || after == before {
 			t.Errorf("%s: then %s, %v", what, after, err)
 		}
+	}
+}
+
+func TestGradersAreNotJudgedByWhatAnotherDid(t *testing.T) {
+	p := fakePool(t)
+	if _, err := do(t, p.Function("tool.py", "f", "m", as("plain")), "pid"); err != nil {
+		t.Fatal(err)
+	}
+	type outcome struct {
+		result json.RawMessage
+		err    error
+	}
+	grade := func(name string) chan outcome {
+		done := make(chan outcome, 1)
+		go func() {
+			result, err := p.Grader("m", name, as("plain")).Call(t.Context(), json.RawMessage(`{"n":1}`))
+			done <- outcome{result, err}
+		}()
+		return done
+	}
+	culprit := grade("culprit")
+	for _, innocent := range []chan outcome{grade("innocent"), grade("innocent"), grade("innocent")} {
+		if got := <-innocent; got.err != nil || string(got.result) != `{"score": 1, "details": {"n":1}}` {
+			t.Errorf("an innocent: %s, %v", got.result, got.err)
+		}
+	}
+	if got := <-culprit; got.err == nil || !strings.HasPrefix(got.err.Error(), "the Python interpreter was ended during the call (exit status 3") {
+		t.Errorf("the culprit: %s, %v", got.result, got.err)
+	}
+}
+
+func TestAFunctionIsToldWhatEndedTheInterpreter(t *testing.T) {
+	f := fakePool(t).Function("tool.py", "dies", "m", as("plain"))
+	const want = "dies called os._exit(4), which ends the interpreter and all that runs in it; a function returns its result instead"
+	if _, err := do(t, f, `{"kind": "ends", "message": "4"}`); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %q", err, want)
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,10 +76,15 @@ type process struct {
 	last    uint64 // id of the newest call
 	retired bool   // it takes no more calls
 	err     error  // why it is gone
+	culprit string // the function that said it would end it
 }
+
+// kindEnds is the kind of a failure after which the interpreter ends.
+const kindEnds = "ends"
 
 // call is a call under way.
 type call struct {
+	name   string // of the function
 	answer chan response
 	timer  *time.Timer // set once nobody waits for the answer
 	hangs  bool        // the timer went off
@@ -251,6 +258,9 @@ func (w *process) answered(r response) {
 		return
 	}
 	delete(w.calls, r.ID)
+	if r.Error != nil && r.Error.Kind == kindEnds {
+		w.retired, w.culprit = true, c.name
+	}
 	if c.timer != nil {
 		c.timer.Stop()
 	} else {
@@ -280,7 +290,7 @@ func (w *process) do(ctx context.Context, r request) (json.RawMessage, error) {
 	}
 	w.last++
 	r.ID = w.last
-	c := &call{answer: make(chan response, 1)}
+	c := &call{name: r.Function, answer: make(chan response, 1)}
 	w.calls[r.ID] = c
 	w.mu.Unlock()
 
@@ -292,7 +302,7 @@ func (w *process) do(ctx context.Context, r request) (json.RawMessage, error) {
 	select {
 	case w.send <- append(line, '\n'):
 	case <-w.gone:
-		return nil, w.died()
+		return nil, w.died(r.ID)
 	case <-ctx.Done():
 		w.forget(r.ID)
 		return nil, ctx.Err()
@@ -305,7 +315,7 @@ func (w *process) do(ctx context.Context, r request) (json.RawMessage, error) {
 		}
 		return a.Result, nil
 	case <-w.gone:
-		return nil, w.died()
+		return nil, w.died(r.ID)
 	case <-ctx.Done():
 		w.abandon(r.ID)
 		return nil, ctx.Err()
@@ -362,9 +372,46 @@ func (w *process) killIfUseless() {
 	w.hung.Do(func() { close(w.kill) })
 }
 
+// deathError is the error of a call whose interpreter ended before it answered.
+type deathError struct {
+	why     error
+	culprit string   // the function that ended it; empty when that is not known
+	beside  []string // functions that ran at that time beside the call's own
+}
+
+// alone reports whether nothing else ran in the interpreter.
+func (e *deathError) alone() bool { return e.culprit == "" && len(e.beside) == 0 }
+
+// Error implements error.
+func (e *deathError) Error() string {
+	who := ""
+	switch {
+	case e.culprit != "":
+		who = fmt.Sprintf(" by %s, which ran beside it,", e.culprit)
+	case len(e.beside) > 0:
+		who = fmt.Sprintf(" while %s ran beside it", listed(e.beside))
+	}
+	return fmt.Sprintf("the Python interpreter was ended%s during the call (%v), which may have taken effect; the next call starts another", who, e.why)
+}
+
+// listed names the first of functions.
+func listed(names []string) string {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	if len(names) > 3 {
+		names = append(names[:3], "others")
+	}
+	return strings.Join(names, ", ")
+}
+
 // died is the error of a call whose interpreter ended before it answered.
-func (w *process) died() error {
+func (w *process) died(id uint64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return fmt.Errorf("the Python interpreter ended during the call (%w); the next call starts another", w.err)
+	e := &deathError{why: w.err, culprit: w.culprit}
+	for other, c := range w.calls {
+		if other != id {
+			e.beside = append(e.beside, c.name)
+		}
+	}
+	return e
 }

@@ -3,6 +3,7 @@ package worker
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"testing"
 )
 
@@ -28,4 +29,17 @@ func FuzzResponse(f *testing.F) {
 		}
 		t.Error("there is no end to it")
 	})
+}
+
+func TestWhoseCodeEndedTheInterpreter(t *testing.T) {
+	for want, death := range map[string]deathError{
+		"the Python interpreter was ended during the call (signal: killed), which may have taken effect; the next call starts another":                                     {},
+		"the Python interpreter was ended by pay, which ran beside it, during the call (signal: killed), which may have taken effect; the next call starts another":        {culprit: "pay"},
+		"the Python interpreter was ended while a, b, c, others ran beside it during the call (signal: killed), which may have taken effect; the next call starts another": {beside: []string{"b", "a", "d", "c", "b"}},
+	} {
+		death.why = errors.New("signal: killed")
+		if got := death.Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
 }

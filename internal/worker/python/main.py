@@ -36,10 +36,25 @@ def leave_pipes():
             pass
 
 
+_running = threading.local()  # its call: the one that this thread is at
+_leave = os._exit
+
+
+def leave(status):
+    """os._exit, told first: it ends every call, and this one is the cause."""
+    call = getattr(_running, "call", None)
+    if not _forked and call is not None:
+        reply(json.dumps({"id": call["id"], "error": {"kind": "ends", "message": str(status)}}))
+    _leave(status)
+
+
+os._exit = leave
+
+
 def reply(line):
     if _forked:  # a child that user code forked came back from its function
         sys.stdout.flush()
-        os._exit(0)
+        _leave(0)
     data = memoryview(line.encode() + b"\n")
     with _write_lock:
         while data:
@@ -192,6 +207,7 @@ COROUTINE, ASYNC_GENERATOR = 0x80, 0x200
 
 def run(call):
     """Run a call in this thread; coroutines are handed to the event loop."""
+    _running.call = call
     try:
         function = load(call)
         if call["op"] == "describe":
@@ -207,6 +223,8 @@ def run(call):
             value = drain(value)
     except BaseException as e:
         return fail(call, e)
+    finally:
+        _running.call = None
     succeed(call, value)
 
 
