@@ -127,6 +127,7 @@ func TestCheck(t *testing.T) {
 	const offline = "model: {provider: offline, name: x}\n"
 	const openai = "model: {provider: openai, name: x}\n"
 	const anthropic = "model: {provider: anthropic, name: x}\n"
+	const shelf = "tools: [{type: vectorstore, name: kb, description: d, source: .}]\nembedding_provider: {provider: offline, name: hashing}\n"
 	tests := map[string]struct {
 		yaml string
 		want []string // severity, path and code
@@ -198,6 +199,14 @@ func TestCheck(t *testing.T) {
 		"code is executed by Gemini alone": {
 			openai + "backend: google_adk\ngoogle_adk: {code_execution: true}\n", []string{"error google_adk.code_execution unsupported"},
 		},
+		"code beside tools, before the third version": {
+			"model: {provider: google, name: gemini-2.5-pro}\ngoogle_adk: {code_execution: true}\n" + shelf,
+			[]string{"error google_adk.code_execution unsupported"},
+		},
+		"code beside tools, since":             {"model: {provider: google, name: models/gemini-3-pro-preview}\ngoogle_adk: {code_execution: true}\n" + shelf, nil},
+		"code beside tools, version unknown":   {"model: {provider: google, name: gemini-flash-latest}\ngoogle_adk: {code_execution: true}\n" + shelf, nil},
+		"code without tools, before the third": {"model: {provider: google, name: gemini-2.5-pro}\ngoogle_adk: {code_execution: true}\n", nil},
+		"tools without code, before the third": {"model: {provider: google, name: gemini-2.5-pro}\n" + shelf, nil},
 		"the offline model executes no code": {
 			offline + "backend: google_adk\ngoogle_adk: {code_execution: true}\n", []string{"error google_adk.code_execution unsupported"},
 		},

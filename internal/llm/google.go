@@ -45,6 +45,14 @@ func geminiVersion(name string) modelVersion {
 	return v
 }
 
+// RunsCodeBesideTools reports whether a Gemini model may run code and call tools
+// in one request. Those before the third version refuse it; one whose name does
+// not say its version is let try.
+func RunsCodeBesideTools(c *config.Model) bool {
+	v := geminiVersion(c.Name)
+	return v == modelVersion{} || v.from(3, 0)
+}
+
 // thinks reports whether the model thinks before it answers, and counts its
 // thoughts against the longest answer.
 func (m *geminiModel) thinks() bool { return m.version.from(2, 5) }

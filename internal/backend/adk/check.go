@@ -4,9 +4,10 @@ import (
 	"fmt"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/llm"
 )
 
-// Check refuses code execution where there is none, and warns of a runtime that
+// Check refuses code execution where there is none, or none beside tools, and warns of a runtime that
 // this build cannot open.
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
@@ -21,9 +22,14 @@ func Check(a *config.Agent) []config.Problem {
 	if s == nil || !s.CodeExecution {
 		return problems
 	}
-	if p := a.Model.Provider; p != config.ProviderGoogle {
-		problems = append(problems, s.Problem(config.SeverityError, "code_execution", config.CodeUnsupported,
-			fmt.Sprintf("code is executed by Gemini, and the model is one of %s", p), "use a model of google, or set it to false"))
+	refuse := func(text, hint string) {
+		problems = append(problems, s.Problem(config.SeverityError, "code_execution", config.CodeUnsupported, text, hint))
+	}
+	switch p := a.Model.Provider; {
+	case p != config.ProviderGoogle:
+		refuse(fmt.Sprintf("code is executed by Gemini, and the model is one of %s", p), "use a model of google, or set it to false")
+	case len(a.Tools) > 0 && !llm.RunsCodeBesideTools(a.Model):
+		refuse(a.Model.Name+" executes no code beside tools, as Gemini does from its third version on", "use a newer model, remove the tools, or set it to false")
 	}
 	return problems
 }
