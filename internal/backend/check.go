@@ -13,6 +13,18 @@ import (
 // itself, and takes none of ours.
 func ReachesModel(a *config.Agent) bool { return claude.UsesCLI(a) }
 
+// OfflineNeeds says what the runtime of an agent needs that is not there under
+// --offline, so that our own loop stands in for it; "" where it runs as it is.
+func OfflineNeeds(a *config.Agent) string {
+	switch {
+	case a.Runtime == config.BackendClaude:
+		return "Claude Code"
+	case a.Runtime == config.BackendGoogleADK && adk.Absent != "":
+		return "a build without the tag noadk"
+	}
+	return ""
+}
+
 // Check says what an agent file asks of its runtime and this build does not do.
 // Under --offline, where the runtime is replaced as a whole, it has nothing to
 // say.

@@ -4,6 +4,7 @@ package backend
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,5 +27,26 @@ func TestABuildWithoutADKSaysHowToGetIt(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not name %q: %v", want, err)
 		}
+	}
+}
+
+func TestABuildWithoutADKRunsOfflineOnTheLoop(t *testing.T) {
+	a := load(t, "backend: google_adk\nmodel: {provider: offline, name: x, script: [{do: [{text: Hello.}]}]}\n")
+	a.Offline = true
+	if need := OfflineNeeds(a); !strings.Contains(need, "noadk") {
+		t.Errorf("what it needs is %q", need)
+	}
+	b, err := open(t, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := agent.RunOnce(t.Context(), b, agent.Text("hi"))
+	if err != nil || r.Response != "Hello." {
+		t.Errorf("it answers %+v, %v", r, err)
+	}
+	if !slices.ContainsFunc(r.Notices, func(n agent.Notice) bool {
+		return n.Code == agent.NoticeSubstitute && strings.Contains(n.Text, "google_adk")
+	}) {
+		t.Errorf("the notices are %+v", r.Notices)
 	}
 }

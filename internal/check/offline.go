@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/holodeck-go/holodeck/internal/backend"
 	"github.com/holodeck-go/holodeck/internal/config"
 )
 
@@ -83,10 +84,11 @@ func (r *rewrite) runtime() {
 		r.note(s.Block, "code_execution", "code execution", "Gemini, which executes it", leftOut)
 		s.CodeExecution = false
 	}
-	if a.Runtime != config.BackendClaude {
+	need := backend.OfflineNeeds(a)
+	if need == "" {
 		return
 	}
-	r.note(a.Block, "backend", fmt.Sprintf("runtime %s", a.Runtime), "Claude Code", ownLoop)
+	r.note(a.Block, "backend", fmt.Sprintf("runtime %s", a.Runtime), need, ownLoop)
 	if !a.Wrote("backend") && a.Model != nil { // whose provider chose it
 		r.found[len(r.found)-1].pos = a.Model.Pos()
 	}
