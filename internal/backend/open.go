@@ -47,7 +47,7 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, set *tool.Set, mo
 	if err != nil {
 		return fail(err)
 	}
-	selector, err := openSelector(ctx, env, a, opts)
+	selector, err := openSelector(env, a, opts)
 	if err != nil {
 		return fail(err)
 	}
@@ -125,7 +125,7 @@ func Substitute(a *config.Agent) string {
 
 // openSelector returns what chooses the tools of a turn, or nil when all are
 // offered.
-func openSelector(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (loop.Selector, error) {
+func openSelector(env agent.Env, a *config.Agent, opts Options) (loop.Selector, error) {
 	s := a.ToolFiltering
 	switch {
 	case s == nil || !s.Enabled:
@@ -139,7 +139,7 @@ func openSelector(ctx context.Context, env agent.Env, a *config.Agent, opts Opti
 		if err != nil {
 			return nil, fmt.Errorf("tool_filtering: choose an embedder: %w", err)
 		}
-		if embedder, err = embed.Open(ctx, choice, embed.Options{Getenv: a.Variable, HTTP: opts.HTTP, Rand: env.Rand}); err != nil {
+		if embedder, err = embed.Open(choice, embed.Options{Getenv: a.Variable, HTTP: opts.HTTP, Rand: env.Rand}); err != nil {
 			return nil, fmt.Errorf("tool_filtering: open the embedder: %w", err)
 		}
 	}

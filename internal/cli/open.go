@@ -23,6 +23,7 @@ import (
 type openOptions struct {
 	offline     bool          // --offline
 	forceIngest bool          // --force-ingest
+	reindex     bool          // --reindex
 	model       string        // --model, or ""
 	degrade     bool          // an agent whose servers cannot be reached is opened, too
 	elicitor    *elicitor     // asks a person what servers want to know; nil where there is none

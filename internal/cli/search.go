@@ -38,7 +38,8 @@ func newIndexCmd(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&opts.offline, "offline", false, "use the offline embedder and local indexes")
-	cmd.Flags().BoolVarP(&opts.forceIngest, "force", "f", false, "index every source anew")
+	cmd.Flags().BoolVarP(&opts.forceIngest, "force", "f", false, "make every index anew, and use nothing that is there")
+	cmd.Flags().BoolVar(&opts.reindex, "reindex", false, "make every index anew, and keep vectors and contexts of the same texts")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
@@ -98,7 +99,7 @@ func (a *app) withSearch(ctx context.Context, path, name string, opts openOption
 	}
 	progress := &indexProgress{w: a.Stderr, terminal: a.StderrTerminal && a.escapes(), quiet: a.quiet}
 	tools, err := tool.OpenSearch(ctx, a.env, loaded, tool.Options{
-		Getenv: a.variable, HTTP: client, ForceIngest: opts.forceIngest, Progress: progress.report, Notice: progress.say,
+		Getenv: a.variable, HTTP: client, ForceIngest: opts.forceIngest, Reindex: opts.reindex, Progress: progress.report, Notice: progress.say,
 		Models: llm.Open(a.env, llm.Options{Getenv: loaded.Variable, HTTP: client, Prices: prices, Redactor: loaded.Redactor}),
 	}, only)
 	progress.done()

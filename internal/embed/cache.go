@@ -17,7 +17,7 @@ const cacheBytes = 32 << 20
 // it has cacheBytes of vectors it forgets the oldest.
 type cached struct {
 	Embedder
-	most int // vectors that are remembered
+	bytes int // of vectors that are remembered, or one vector
 
 	mu     sync.Mutex
 	known  map[textHash]*memory
@@ -37,7 +37,7 @@ type memory struct {
 // newCached returns e with a memory of at most so many bytes of vectors, and of
 // one vector at least.
 func newCached(e Embedder, bytes int) *cached {
-	return &cached{Embedder: e, most: max(1, bytes/(4*e.Dimensions())), known: map[textHash]*memory{}}
+	return &cached{Embedder: e, bytes: bytes, known: map[textHash]*memory{}}
 }
 
 // Embed implements Embedder. What another caller failed to get, it asks for
@@ -107,7 +107,7 @@ func (c *cached) fetch(ctx context.Context, texts []string, hashes []textHash, w
 				delete(c.known, hashes[i])
 			} else {
 				m.vector = vectors[n]
-				c.keep(hashes[i])
+				c.keep(hashes[i], len(m.vector))
 			}
 			close(m.come)
 		}
@@ -127,14 +127,14 @@ func (c *cached) fetch(ctx context.Context, texts []string, hashes []textHash, w
 	return nil
 }
 
-// keep makes a vector that came the youngest, and forgets the oldest when there
-// are too many. The caller holds c.mu.
-func (c *cached) keep(h textHash) {
-	if len(c.order) < c.most {
+// keep makes a vector that came, of so many numbers as all have, the youngest, and
+// forgets the oldest when there are too many. The caller holds c.mu.
+func (c *cached) keep(h textHash, numbers int) {
+	if len(c.order) < max(1, c.bytes/(4*max(1, numbers))) {
 		c.order = append(c.order, h)
 		return
 	}
 	delete(c.known, c.order[c.oldest])
 	c.order[c.oldest] = h
-	c.oldest = (c.oldest + 1) % c.most
+	c.oldest = (c.oldest + 1) % len(c.order)
 }

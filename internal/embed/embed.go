@@ -19,7 +19,8 @@ type Embedder interface {
 	// Models are never compared.
 	Model() string
 
-	// Dimensions is the length of a vector.
+	// Dimensions is the length of a vector. It is 0 until the first vector has
+	// come, where neither a file nor the name of the model says it.
 	Dimensions() int
 
 	// Chance is the cosine that texts with nothing in common may reach by
@@ -39,11 +40,10 @@ type Options struct {
 }
 
 // Open returns the embedder that was chosen. What is missing to reach it, such
-// as a key, is a *config.Error. ctx bounds what the provider is asked at the
-// start, which is how long its vectors are, where nothing else says it; the
-// offline embedder asks nothing. A provider is asked once for a text, as long as
-// its vector is among the 32 MiB that the embedder remembers.
-func Open(ctx context.Context, c Choice, o Options) (Embedder, error) {
+// as a key, is a *config.Error. The provider is not asked before there is a text
+// to embed, and once for a text, as long as its vector is among the 32 MiB that
+// the embedder remembers.
+func Open(c Choice, o Options) (Embedder, error) {
 	if c.Model.Provider == config.ProviderOffline {
 		return NewHashing(c.Dimensions), nil
 	}
@@ -53,7 +53,7 @@ func Open(ctx context.Context, c Choice, o Options) (Embedder, error) {
 	if o.HTTP == nil {
 		o.HTTP = http.DefaultClient
 	}
-	r, err := openRemote(ctx, c, o)
+	r, err := openRemote(c, o)
 	if err != nil {
 		return nil, err
 	}

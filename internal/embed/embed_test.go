@@ -110,11 +110,11 @@ func TestEmbedStopsWithItsContext(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	e, err := embed.Open(t.Context(), embed.Choice{Model: config.Model{Provider: config.ProviderOffline}, Dimensions: 64}, embed.Options{})
+	e, err := embed.Open(embed.Choice{Model: config.Model{Provider: config.ProviderOffline}, Dimensions: 64}, embed.Options{})
 	if err != nil || e.Dimensions() != 64 {
 		t.Fatalf("%v, %v", e, err)
 	}
-	_, err = embed.Open(t.Context(), embed.Choice{Model: config.Model{Provider: config.ProviderOpenAI, Name: "text-embedding-3-small"}}, embed.Options{})
+	_, err = embed.Open(embed.Choice{Model: config.Model{Provider: config.ProviderOpenAI, Name: "text-embedding-3-small"}}, embed.Options{})
 	if _, ok := errors.AsType[*config.Error](err); !ok {
 		t.Fatalf("without a key: %v", err)
 	}

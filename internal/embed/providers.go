@@ -1,7 +1,7 @@
 package embed
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -12,25 +12,20 @@ import (
 )
 
 // openRemote returns the embedder of a provider. Where neither the file nor the
-// name of the model says how long a vector is, it asks for one.
-func openRemote(ctx context.Context, c Choice, o Options) (*remote, error) {
+// name of the model says how long a vector is, the first one that comes does.
+func openRemote(c Choice, o Options) (*remote, error) {
 	access, problems := provider.Resolve(&c.Model, o.Getenv)
 	if len(problems) > 0 {
 		return nil, &config.Error{Problems: problems}
 	}
 	r := &remote{
 		access: access, client: access.Client(o.HTTP), chance: o.Rand, api: apiOf(access, c),
-		model: string(c.Model.Provider) + "/" + c.Model.Name, dimensions: c.Dimensions,
+		model: string(c.Model.Provider) + "/" + c.Model.Name,
 	}
 	if c.Dimensions > 0 {
 		r.model += fmt.Sprintf("/%d", c.Dimensions)
-		return r, nil
 	}
-	if r.dimensions = width(c.Model.Name); r.dimensions == 0 {
-		if err := r.measure(ctx); err != nil {
-			return nil, fmt.Errorf("ask for a vector: %w", err)
-		}
-	}
+	r.dimensions.Store(int64(cmp.Or(c.Dimensions, width(c.Model.Name))))
 	return r, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/holodeck-go/holodeck/internal/provider"
 )
@@ -44,14 +45,14 @@ type remote struct {
 	chance     *rand.Rand
 	api        api
 	model      string
-	dimensions int // 0 until it is known
+	dimensions atomic.Int64 // 0 until it is known
 }
 
 // Model implements Embedder.
 func (r *remote) Model() string { return r.model }
 
 // Dimensions implements Embedder.
-func (r *remote) Dimensions() int { return r.dimensions }
+func (r *remote) Dimensions() int { return int(r.dimensions.Load()) }
 
 // Chance implements Embedder. What cosine unrelated texts reach differs from
 // model to model, and no provider says it.
@@ -160,9 +161,6 @@ func (r *remote) check(v []float32) error {
 	if len(v) == 0 {
 		return errors.New("is empty")
 	}
-	if r.dimensions != 0 && len(v) != r.dimensions {
-		return fmt.Errorf("has %d numbers, want %d: set embedding_dimensions to what the model gives", len(v), r.dimensions)
-	}
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -172,6 +170,10 @@ func (r *remote) check(v []float32) error {
 		return errors.New("holds what is no number")
 	case sum == 0:
 		return errors.New("is zero")
+	}
+	r.dimensions.CompareAndSwap(0, int64(len(v))) // the first says how long all are
+	if want := r.Dimensions(); len(v) != want {
+		return fmt.Errorf("has %d numbers, want %d: set embedding_dimensions to what the model gives", len(v), want)
 	}
 	return nil
 }
@@ -210,14 +212,4 @@ func (r *remote) post(ctx context.Context, body any) ([]byte, error) {
 		return nil, r.access.Unusable(fmt.Sprintf("it is larger than %d bytes", maxResponse))
 	}
 	return data, nil
-}
-
-// measure finds out how long the model's vectors are, by asking for one.
-func (r *remote) measure(ctx context.Context) error {
-	vectors, err := r.batch(ctx, []string{"How long is a vector?"})
-	if err != nil {
-		return err
-	}
-	r.dimensions = len(vectors[0])
-	return nil
 }

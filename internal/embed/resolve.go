@@ -2,6 +2,7 @@ package embed
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/config"
@@ -122,12 +123,30 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
+// Needed reports whether searching with a tool takes vectors. One that searches by
+// words alone, or to the letter, has none.
+func Needed(t config.Tool) bool {
+	switch t := t.(type) {
+	case *config.VectorstoreTool:
+		return true
+	case *config.HierarchicalDocumentTool:
+		switch t.SearchMode {
+		case "keyword", "exact":
+			return false
+		case "hybrid":
+			return t.SemanticWeight > 0
+		}
+		return true
+	}
+	return false
+}
+
 // Check says what is missing to reach the embedder, and warns of settings that
 // the chosen embedder does not use. It says nothing of an agent that embeds
 // nothing, or under --offline.
 func Check(a *config.Agent) []config.Problem {
 	tools := Tools(a)
-	if len(tools) == 0 && !a.ToolFiltering.Embeds() || a.Offline {
+	if !slices.ContainsFunc(a.Tools, Needed) && !a.ToolFiltering.Embeds() || a.Offline {
 		return nil
 	}
 	c, err := Resolve(a)

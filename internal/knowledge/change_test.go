@@ -180,8 +180,8 @@ func TestOtherWaysOfIndexingBeginAnew(t *testing.T) {
 		t.Errorf("stats %+v", s)
 	}
 	d.requireTold(
-		"the index of kb is made anew: the way sources are read or cut has changed",
-		"the index of kb is made anew: the embedding model was offline/hashing-1+words/2 (384 dimensions) and is other/1 (384)")
+		"the index of kb was made anew: the way sources are read or cut has changed",
+		"the index of kb was made anew: the embedding model was offline/hashing-1+words/2 (384 dimensions) and is other/1 (384)")
 	again := d.open(docs + "\nchunk_size: 3")
 	requireChange(t, d, again, 0, 0, 0, 1, 0)
 	if s := again.Stats(); s.Rebuilt != "" {

@@ -85,6 +85,12 @@ func TestContextsAreWrittenOnce(t *testing.T) {
 		t.Errorf("%d contexts after one section changed", n)
 	}
 	d.open(withContexts + "\nmin_score: 0.1") // says nothing of contexts
+	if _, err := d.tryOpen(withContexts + "\nlanguage: english"); err == nil ||
+		!strings.Contains(err.Error(), "the index was made otherwise: the way sources are read or cut has changed") ||
+		!strings.Contains(err.Error(), "agent.yaml --reindex'") {
+		t.Errorf("work that is paid for was not asked for: %v", err)
+	}
+	d.opts.Reindex = true
 	d.open(withContexts + "\nlanguage: english")
 	if n := s.counted(); n != 0 {
 		t.Errorf("%d contexts after the words are counted in another way", n)

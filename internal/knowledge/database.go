@@ -74,6 +74,9 @@ func openStore(ctx context.Context, a *config.Agent, s settings, opts Options) (
 		return nil, err
 	}
 	// Agent files in one folder may have tools of one name.
-	file := strings.TrimSuffix(filepath.Base(a.File), filepath.Ext(a.File))
-	return store.NewLocal(filepath.Join(state, "index", folderName(s.name), folderName(file))), nil
+	file := folderName(strings.TrimSuffix(filepath.Base(a.File), filepath.Ext(a.File)))
+	if a.Offline {
+		file += ".offline" // the vectors of a provider, once paid for, stay
+	}
+	return store.NewLocal(filepath.Join(state, "index", folderName(s.name), file)), nil
 }

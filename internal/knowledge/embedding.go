@@ -17,15 +17,32 @@ const batchSize = 256
 // embed gives every passage its vector. A text is embedded once, however many
 // passages have it, and not at all when the index knows its vector.
 func (v *searchTool) embed(ctx context.Context, p *plan, sources []newSource) error {
+	if v.embedder == nil {
+		v.report(func(p *Progress) {
+			p.DocumentsTotal = len(sources)
+			for _, s := range sources {
+				p.PassagesTotal += len(s.passages)
+			}
+			p.Documents, p.Passages = p.DocumentsTotal, p.PassagesTotal
+		})
+		return nil
+	}
 	texts := make([][]string, len(sources)) // of each source's passages
 	for i, s := range sources {
 		for _, passage := range s.passages {
 			texts[i] = append(texts[i], searched(passage))
 		}
 	}
+	if err := v.measure(ctx, p, texts); err != nil {
+		return err
+	}
 	vectors, err := v.knownVectors(ctx, p, texts) // by text; nil when it is yet to come
 	if err != nil {
 		return err
+	}
+	width := 0 // of the vectors that stay
+	if len(vectors) > 0 || !p.reset {
+		width = p.have.Manifest.Dimensions
 	}
 	type place struct{ source, passage int }
 	var open []place                   // the first passage of every text without a vector
@@ -58,7 +75,7 @@ func (v *searchTool) embed(ctx context.Context, p *plan, sources []newSource) er
 			some[i] = texts[at.source][at.passage]
 			characters += utf8.RuneCountInString(some[i])
 		}
-		got, err := v.embedTexts(ctx, some)
+		got, err := v.embedTexts(ctx, some, width)
 		if err != nil {
 			return err
 		}
@@ -79,13 +96,28 @@ func (v *searchTool) embed(ctx context.Context, p *plan, sources []newSource) er
 	return nil
 }
 
+// measure finds out the width of the vectors by the first text, where everything
+// is made and nothing else tells whether those that are there are as wide.
+func (v *searchTool) measure(ctx context.Context, p *plan, texts [][]string) error {
+	if !p.reset || v.embedder.Dimensions() != 0 {
+		return nil
+	}
+	for _, list := range texts {
+		if len(list) > 0 {
+			_, err := v.embedTexts(ctx, list[:1], 0)
+			return err
+		}
+	}
+	return nil
+}
+
 // knownVectors returns the vectors that the index has for texts, by text: much
 // of a changed file is as it was, and a file that is new may have had another
 // name.
 func (v *searchTool) knownVectors(ctx context.Context, p *plan, texts [][]string) (map[string][]float32, error) {
 	known := map[string][]float32{}
 	m := p.have.Manifest
-	if p.fresh || m.Embedder != v.embedder.Model() || m.Dimensions != v.embedder.Dimensions() {
+	if p.fresh || m.Embedder == "" || !sameVectors(m, v.manifest()) {
 		return known, nil
 	}
 	wanted := map[string]bool{}
@@ -126,8 +158,9 @@ func (v *searchTool) knownVectors(ctx context.Context, p *plan, texts [][]string
 }
 
 // embedTexts returns the vectors of texts, scaled to length one. A vector that
-// cannot be scaled, because it is zero or holds what is no number, is nil.
-func (v *searchTool) embedTexts(ctx context.Context, texts []string) ([][]float32, error) {
+// cannot be scaled, because it is zero or holds what is no number, is nil. width
+// is that of the vectors that they are compared with, or 0.
+func (v *searchTool) embedTexts(ctx context.Context, texts []string, width int) ([][]float32, error) {
 	vectors, err := v.embedder.Embed(ctx, texts)
 	if err != nil {
 		return nil, fmt.Errorf("embed with %s: %w", v.embedder.Model(), err)
@@ -136,8 +169,12 @@ func (v *searchTool) embedTexts(ctx context.Context, texts []string) ([][]float3
 		return nil, fmt.Errorf("embedder %s gave %d vectors for %d texts", v.embedder.Model(), len(vectors), len(texts))
 	}
 	for i, vector := range vectors {
-		if len(vector) != v.embedder.Dimensions() {
-			return nil, fmt.Errorf("embedder %s gave a vector of %d numbers, want %d", v.embedder.Model(), len(vector), v.embedder.Dimensions())
+		if n := v.embedder.Dimensions(); len(vector) != n {
+			return nil, fmt.Errorf("embedder %s gave a vector of %d numbers, want %d", v.embedder.Model(), len(vector), n)
+		}
+		if width != 0 && len(vector) != width {
+			return nil, fmt.Errorf("embedder %s gives vectors of %d numbers, and those of the index have %d; run 'holodeck index %s --reindex' to make it anew",
+				v.embedder.Model(), len(vector), width, v.agentFile)
 		}
 		vectors[i] = unit(vector)
 	}

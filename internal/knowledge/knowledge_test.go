@@ -339,7 +339,7 @@ func TestADamagedIndexIsMadeAnewAndThatIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.open(docs)
-	if len(d.told) != 1 || !strings.HasPrefix(d.told[0], "the index of kb is made anew: load index ") ||
+	if len(d.told) != 1 || !strings.HasPrefix(d.told[0], "the index of kb was made anew: load index ") ||
 		!strings.Contains(d.told[0], "the stored index cannot be read") {
 		t.Errorf("told %q", d.told)
 	}

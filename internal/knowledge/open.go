@@ -24,8 +24,11 @@ type Options struct {
 	StateDir string
 	// Getenv is asked for HOLODECK_STATE_DIR; nil means that it is not set.
 	Getenv func(string) string
-	// ForceIngest makes the index anew, whatever is there.
-	ForceIngest bool
+	// ForceIngest makes the index anew, and uses nothing that is there. Reindex makes
+	// it anew with those vectors and contexts that are there for the same texts.
+	// Without either, an index that was made in another way is an error, and stays,
+	// where a provider is paid for making it.
+	ForceIngest, Reindex bool
 	// Progress, if set, is told how far the indexing is. It is not called when
 	// there is nothing to do.
 	Progress func(Progress)
@@ -97,7 +100,8 @@ type Tool interface {
 	Close() error
 }
 
-// Open brings the index of a retrieval tool up to date and opens it. The error
+// Open brings the index of a retrieval tool up to date and opens it. emb is not
+// asked, and may be nil, where [embed.Needed] says that the tool needs none. The error
 // is an *agent.ToolError. When ctx is done, or the process is killed, the last
 // complete index stays.
 func Open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, emb embed.Embedder, opts Options) (Tool, error) {
@@ -118,14 +122,17 @@ func open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, em
 			return nil, refusal(p)
 		}
 	}
-	if s.dimensions != 0 && s.dimensions != emb.Dimensions() && !a.Offline {
+	if !embed.Needed(t) {
+		emb = nil
+	}
+	if emb != nil && s.dimensions != 0 && s.dimensions != emb.Dimensions() && !a.Offline {
 		return nil, fmt.Errorf("embedding_dimensions is %d, but the vectors of %s have %d; remove the key or make them equal",
 			s.dimensions, emb.Model(), emb.Dimensions())
 	}
 	v := &searchTool{
 		backend: string(a.Runtime), agentDir: a.Dir, env: env, embedder: emb, tokens: &chunk.Tokens{},
 		progress: opts.Progress, notice: opts.Notice, limits: opts.Limits.orDefault(s),
-		pdfCache: func() string { return cacheDir(a, opts, "pdfium") },
+		pdfCache: func() string { return cacheDir(a, opts, "pdfium") }, agentFile: a.File,
 	}
 	var err error
 	if s.structure != nil {
@@ -139,14 +146,36 @@ func open(ctx context.Context, env agent.Env, a *config.Agent, t config.Tool, em
 	if v.remote, err = newRemote(a, s, opts, v.limits); err != nil {
 		return nil, err
 	}
-	v.settings = s
+	v.settings, v.paid = s, paid(a, s, emb != nil)
 	if v.store, err = openStore(ctx, a, s, opts); err != nil {
 		return nil, err
 	}
-	if err := v.refresh(ctx, opts.ForceIngest); err != nil {
+	if err := v.refresh(ctx, opts.extent()); err != nil {
 		return nil, errors.Join(err, v.store.Close())
 	}
 	return v, nil
+}
+
+// extent returns how much is made besides what changed.
+func (o Options) extent() extent {
+	switch {
+	case o.ForceIngest:
+		return everythingAnew
+	case o.Reindex:
+		return everything
+	}
+	return whatChanged
+}
+
+// paid reports whether a provider charges for making the index of a tool. The
+// offline embedder and what runs on a machine of one's own do not.
+func paid(a *config.Agent, s settings, embeds bool) bool {
+	charges := func(p config.Provider) bool { return p != config.ProviderOffline && p != config.ProviderOllama }
+	if s.contexts != nil && charges(s.contexts.model.Provider) {
+		return true
+	}
+	choice, err := embed.Resolve(a)
+	return embeds && err == nil && charges(choice.Model.Provider)
 }
 
 // openWriter returns the model that writes contexts, or nil where none are

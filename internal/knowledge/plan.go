@@ -53,6 +53,7 @@ type plan struct {
 	reset  bool   // everything is made anew
 	fresh  bool   // and nothing that is there is used again
 	reason string // why, when there was an index before
+	asked  bool   // somebody asked for it
 	put    []sourceFile
 	added  int // how many of put are new
 	remove []string
@@ -73,14 +74,22 @@ type touched struct {
 // upToDate reports whether the passages of the index are those of the source.
 func (p *plan) upToDate() bool { return !p.reset && len(p.put)+len(p.remove) == 0 }
 
-// plan compares the source with the index. With force, everything is to be
-// made anew.
-func (v *searchTool) plan(ctx context.Context, force bool) (*plan, error) {
+// extent is how much of an index is made, besides what changed.
+type extent int
+
+const (
+	whatChanged    extent = iota
+	everything            // with what the index has of vectors and contexts
+	everythingAnew        // with nothing that the index has
+)
+
+// plan compares the source with the index, and says what is to be made.
+func (v *searchTool) plan(ctx context.Context, much extent) (*plan, error) {
 	source, err := v.collect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{source: source}
+	p := &plan{source: source, asked: much != whatChanged, fresh: much == everythingAnew}
 	p.have, err = v.load(ctx)
 	switch have, want := p.have.Manifest, v.manifest(); {
 	case errors.Is(err, store.ErrEmpty):
@@ -89,22 +98,61 @@ func (v *searchTool) plan(ctx context.Context, force bool) (*plan, error) {
 		p.reset, p.reason = true, err.Error()
 	case err != nil:
 		return nil, err
-	case force:
-		p.reset, p.fresh, p.reason = true, true, "it was asked for"
-	case have.Embedder != want.Embedder || have.Dimensions != want.Dimensions:
-		p.reset = true
-		p.reason = fmt.Sprintf("the embedding model was %s (%d dimensions) and is %s (%d)",
-			have.Embedder, have.Dimensions, want.Embedder, want.Dimensions)
-	case have.Pipeline != want.Pipeline:
-		p.reset, p.reason = true, "the way sources are read or cut has changed"
-	case have.Context != want.Context:
-		p.reset, p.reason = true, "the way contexts of passages are written has changed"
+	case p.fresh:
+		p.reset, p.reason = true, "it was asked for"
+	case otherwise(have, want) != "":
+		p.reset, p.reason = true, otherwise(have, want)
+		if v.paid && !p.asked {
+			return nil, fmt.Errorf("the index was made otherwise: %s; making it anew is charged for, so run 'holodeck index %s --reindex' if that is meant",
+				p.reason, v.agentFile)
+		}
+	case p.asked:
+		p.reset, p.reason = true, "it was asked for"
 	}
 	if p.reset {
 		p.put, p.added = source.files, len(source.files)
 		return p, nil
 	}
-	return p, v.compare(ctx, p)
+	if err := v.compare(ctx, p); err != nil {
+		return nil, err
+	}
+	switch have := p.have.Manifest; {
+	case v.embedder == nil && have.Embedder != "" && !p.upToDate():
+		v.resetFor(p, "it is searched without vectors now")
+	case v.embedder != nil && have.Embedder == "":
+		v.resetFor(p, "it is searched by vectors now")
+	}
+	return p, nil
+}
+
+// sameVectors reports whether the vectors of two ways to make an index can be
+// compared. A width that is not known yet is any.
+func sameVectors(have, want store.Manifest) bool {
+	return have.Embedder == want.Embedder && (want.Dimensions == 0 || have.Dimensions == want.Dimensions)
+}
+
+// otherwise says in what way an index was made that it would not be now, or is
+// empty. An index with vectors where none are needed, or without where some are,
+// is as good as far as it goes.
+func otherwise(have, want store.Manifest) string {
+	switch {
+	case have.Embedder != "" && want.Embedder != "" && !sameVectors(have, want):
+		reason := fmt.Sprintf("the embedding model was %s (%d dimensions) and is %s", have.Embedder, have.Dimensions, want.Embedder)
+		if want.Dimensions != 0 {
+			reason += fmt.Sprintf(" (%d)", want.Dimensions)
+		}
+		return reason
+	case have.Pipeline != want.Pipeline:
+		return "the way sources are read or cut has changed"
+	case have.Context != want.Context:
+		return "the way contexts of passages are written has changed"
+	}
+	return ""
+}
+
+// resetFor has everything made anew.
+func (v *searchTool) resetFor(p *plan, reason string) {
+	*p = plan{source: p.source, have: p.have, reset: true, reason: reason, put: p.source.files, added: len(p.source.files)}
 }
 
 // skip takes files that could not be read out of the plan: what the index had of
@@ -125,12 +173,14 @@ func (p *plan) skip(problems problemList) {
 	}
 }
 
-// manifest says how this tool makes its index.
+// manifest says how this tool makes its index. Its width is 0 where it is not
+// known yet.
 func (v *searchTool) manifest() store.Manifest {
-	return store.Manifest{
-		Embedder: v.embedder.Model(), Dimensions: v.embedder.Dimensions(),
-		Pipeline: v.settings.fingerprint(), Context: v.settings.contexts.fingerprint(),
+	m := store.Manifest{Pipeline: v.settings.fingerprint(), Context: v.settings.contexts.fingerprint()}
+	if v.embedder != nil {
+		m.Embedder, m.Dimensions = v.embedder.Model(), v.embedder.Dimensions()
 	}
+	return m
 }
 
 // compare fills in what differs between the source and the index.

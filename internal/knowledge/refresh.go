@@ -11,14 +11,14 @@ import (
 
 // Refresh implements Tool.
 func (v *searchTool) Refresh(ctx context.Context) error {
-	if err := v.refresh(ctx, false); err != nil {
+	if err := v.refresh(ctx, whatChanged); err != nil {
 		return fmt.Errorf("refresh the index of %s: %w", v.settings.name, err)
 	}
 	return nil
 }
 
 // refresh brings the index up to date and shows it to searches.
-func (v *searchTool) refresh(ctx context.Context, force bool) error {
+func (v *searchTool) refresh(ctx context.Context, much extent) error {
 	v.refreshing.Lock()
 	defer v.refreshing.Unlock()
 	if v.closed {
@@ -26,12 +26,12 @@ func (v *searchTool) refresh(ctx context.Context, force bool) error {
 	}
 	v.fetched = nil
 	v.begin()
-	p, err := v.plan(ctx, force)
+	p, err := v.plan(ctx, much)
 	if err != nil {
 		return err
 	}
 	if !p.upToDate() {
-		return v.update(ctx, force)
+		return v.update(ctx, much)
 	}
 	if err := v.publish(p.have, p); err != nil {
 		return err
@@ -41,13 +41,13 @@ func (v *searchTool) refresh(ctx context.Context, force bool) error {
 }
 
 // update changes the index under a lease.
-func (v *searchTool) update(ctx context.Context, force bool) (err error) {
+func (v *searchTool) update(ctx context.Context, much extent) (err error) {
 	lease, err := v.store.Lock(ctx, v.waiting)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lease.Release()) }()
-	p, err := v.plan(ctx, force) // another process may have done the work
+	p, err := v.plan(ctx, much) // another process may have done the work
 	if err != nil {
 		return err
 	}
@@ -111,9 +111,6 @@ func (v *searchTool) tryKeepStamps(ctx context.Context, p *plan) (err error) {
 
 // carryOut makes what the plan asks for and commits it.
 func (v *searchTool) carryOut(ctx context.Context, p *plan, lease store.Lease) error {
-	if p.reason != "" && !p.fresh { // who asked for it knows
-		v.tell("the index of %s is made anew: %s", v.settings.name, p.reason)
-	}
 	sources, err := v.read(ctx, p, lease)
 	if err != nil {
 		return err
@@ -128,12 +125,19 @@ func (v *searchTool) carryOut(ctx context.Context, p *plan, lease store.Lease) e
 	if err := v.embed(ctx, p, sources); err != nil {
 		return err
 	}
-	change := store.Change{Manifest: v.manifest(), Reset: p.reset, Remove: p.remove, Touch: p.stamps(p.have.Sources, lease)}
+	manifest := v.manifest()
+	if manifest.Dimensions == 0 && manifest.Embedder != "" { // no text was embedded
+		manifest.Dimensions = p.have.Manifest.Dimensions
+	}
+	change := store.Change{Manifest: manifest, Reset: p.reset, Remove: p.remove, Touch: p.stamps(p.have.Sources, lease)}
 	for _, s := range sources {
 		change.Put = append(change.Put, s.assemble(v.settings.analyzer))
 	}
 	if err := v.store.Commit(ctx, change); err != nil {
 		return err
+	}
+	if p.reason != "" && !p.asked { // who asked for it knows
+		v.tell("the index of %s was made anew: %s", v.settings.name, p.reason)
 	}
 	v.env.Log.Info("the index was brought up to date", "tool", v.settings.name, "index", v.store.Location(),
 		"added", p.added, "changed", len(p.put)-p.added, "removed", len(p.remove), "unchanged", p.unchanged)

@@ -22,16 +22,19 @@ type searchTool struct {
 	settings settings
 	backend  string
 	agentDir string
-	env      agent.Env
-	embedder embed.Embedder
-	store    store.Store
-	writer   Writer // of contexts; nil where none are written
-	tokens   *chunk.Tokens
-	progress func(Progress)
-	notice   func(message string)
-	limits   Limits
-	pdfCache func() string // where the reader of PDFs keeps its compiled form
-	remote   *remote       // a source that is fetched, or nil
+	// agentFile is the agent's file, for people.
+	agentFile string
+	env       agent.Env
+	embedder  embed.Embedder // nil where no vectors are needed
+	paid      bool           // a provider is paid for making the index
+	store     store.Store
+	writer    Writer // of contexts; nil where none are written
+	tokens    *chunk.Tokens
+	progress  func(Progress)
+	notice    func(message string)
+	limits    Limits
+	pdfCache  func() string // where the reader of PDFs keeps its compiled form
+	remote    *remote       // a source that is fetched, or nil
 
 	current atomic.Pointer[snapshot] // what searches see; nil when closed
 
@@ -69,6 +72,7 @@ type snapshot struct {
 	first    []int // number of the first passage of each part
 	begins   []int // number of the first passage of each part's source
 	glossary *glossary
+	width    int // of the vectors
 	stats    Stats
 }
 
@@ -92,7 +96,7 @@ func (v *searchTool) publish(l loaded, p *plan) error {
 	v.mu.Lock()
 	work := v.done
 	v.mu.Unlock()
-	s := &snapshot{stats: Stats{
+	s := &snapshot{width: l.Manifest.Dimensions, stats: Stats{
 		Location: v.store.Location(), Sources: len(l.Sources), Work: work,
 		Added: p.added, Changed: len(p.put) - p.added, Removed: len(p.remove), Unchanged: p.unchanged, Rebuilt: p.reason, Skipped: p.skipped.texts(),
 	}}
@@ -116,7 +120,11 @@ func (v *searchTool) publish(l loaded, p *plan) error {
 	if v.settings.definitions {
 		s.glossary = newGlossary(s)
 	}
-	s.index, err = index.New(parts, index.Options{Analyzer: v.settings.analyzer, Vectors: vectors, Chance: v.embedder.Chance()})
+	options := index.Options{Analyzer: v.settings.analyzer, Vectors: vectors}
+	if v.embedder != nil {
+		options.Chance = v.embedder.Chance()
+	}
+	s.index, err = index.New(parts, options)
 	if err != nil {
 		return fmt.Errorf("make the index of %s ready: %w", v.settings.name, err)
 	}
@@ -124,8 +132,12 @@ func (v *searchTool) publish(l loaded, p *plan) error {
 	return nil
 }
 
-// vectors returns what compares the vectors of a state: the store, or memory.
+// vectors returns what compares the vectors of a state: the store, or memory. It
+// is nil where none are compared.
 func (v *searchTool) vectors(state store.State) (index.Vectors, error) {
+	if v.embedder == nil {
+		return nil, nil
+	}
 	if s, ok := v.store.(store.Searcher); ok {
 		return s.Vectors(state), nil
 	}
@@ -228,7 +240,7 @@ func (v *searchTool) Search(ctx context.Context, query string) ([]Hit, error) {
 	}
 	q := index.Query{Text: query, Ranking: v.settings.ranking, Limit: v.settings.topK, Threshold: v.settings.threshold}
 	if q.Ranking.NeedsVector() {
-		vectors, err := v.embedTexts(ctx, []string{query})
+		vectors, err := v.embedTexts(ctx, []string{query}, s.width)
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ type opener struct {
 	env      agent.Env
 	agent    *config.Agent
 	opts     Options
-	embedder embed.Embedder // nil without a search tool
+	embedder embed.Embedder // nil where no search tool needs one
 	done     atomic.Bool    // every entry is open
 }
 

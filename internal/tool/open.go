@@ -32,8 +32,9 @@ type Options struct {
 	Models *llm.Models
 	// Code runs the user's own code; nil where there is none.
 	Code *worker.Pool
-	// ForceIngest indexes the sources of search tools anew.
-	ForceIngest bool
+	// ForceIngest indexes the sources of search tools anew; Reindex does, and uses
+	// vectors and contexts that are there for the same texts.
+	ForceIngest, Reindex bool
 	// Version is the program's, as servers are told.
 	Version string
 	// Degrade opens an agent, too, whose servers cannot be reached: its sessions
@@ -77,8 +78,8 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 		return s, nil
 	}
 	o := &opener{env: env, agent: a, opts: opts}
-	if slices.ContainsFunc(a.Tools, config.IsRetrieval) {
-		if o.embedder, err = openEmbedder(ctx, env, a, opts.HTTP); err != nil {
+	if slices.ContainsFunc(a.Tools, embed.Needed) {
+		if o.embedder, err = openEmbedder(env, a, opts.HTTP); err != nil {
 			return nil, err
 		}
 	}
@@ -103,17 +104,18 @@ func Open(ctx context.Context, env agent.Env, a *config.Agent, opts Options) (*S
 	return s, nil
 }
 
-// openEmbedder opens the embedder that all search tools of an agent share.
-func openEmbedder(ctx context.Context, env agent.Env, a *config.Agent, client *http.Client) (embed.Embedder, error) {
+// openEmbedder opens the embedder that all search tools of an agent share which
+// need one.
+func openEmbedder(env agent.Env, a *config.Agent, client *http.Client) (embed.Embedder, error) {
 	choice, err := embed.Resolve(a)
 	if err != nil {
 		return nil, fmt.Errorf("choose an embedder: %w", err)
 	}
-	embedder, err := embed.Open(ctx, choice, embed.Options{Getenv: a.Variable, HTTP: client, Rand: env.Rand})
+	embedder, err := embed.Open(choice, embed.Options{Getenv: a.Variable, HTTP: client, Rand: env.Rand})
 	if err != nil {
 		var names []string
 		for _, t := range a.Tools {
-			if config.IsRetrieval(t) {
+			if embed.Needed(t) {
 				names = append(names, config.CanonicalName(t))
 			}
 		}

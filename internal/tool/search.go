@@ -3,9 +3,11 @@ package tool
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/llm"
 )
@@ -24,9 +26,11 @@ func OpenSearch(ctx context.Context, env agent.Env, a *config.Agent, opts Option
 		return nil, nil
 	}
 	o := &opener{env: env, agent: a, opts: opts}
-	var err error
-	if o.embedder, err = openEmbedder(ctx, env, a, opts.HTTP); err != nil {
-		return nil, err
+	if slices.ContainsFunc(wanted, embed.Needed) {
+		var err error
+		if o.embedder, err = openEmbedder(env, a, opts.HTTP); err != nil {
+			return nil, err
+		}
 	}
 	entries, err := openAll(ctx, wanted, o.open)
 	if err != nil {
@@ -42,7 +46,8 @@ func OpenSearch(ctx context.Context, env agent.Env, a *config.Agent, opts Option
 // search opens a tool that searches documents.
 func (o *opener) search(ctx context.Context, t config.Tool) (opened, error) {
 	options := knowledge.Options{
-		Getenv: o.opts.Getenv, HTTP: o.opts.HTTP, ForceIngest: o.opts.ForceIngest, Progress: o.opts.Progress, Notice: o.opts.Notice,
+		Getenv: o.opts.Getenv, HTTP: o.opts.HTTP, ForceIngest: o.opts.ForceIngest, Reindex: o.opts.Reindex,
+		Progress: o.opts.Progress, Notice: o.opts.Notice,
 	}
 	if models := o.opts.Models; models != nil {
 		options.Writer = func(c *config.Model) (knowledge.Writer, error) { return newWriter(models, c) }

@@ -231,7 +231,7 @@ func schema(ctx context.Context, m llm.Model) error {
 }
 
 func vectors(ctx context.Context, p config.Provider, endpoint string) error {
-	e, err := embed.Open(ctx, embed.Choice{Model: config.Model{Provider: p, Name: "noise", Endpoint: &endpoint}}, embed.Options{Rand: rand.New(rand.NewPCG(1, 2))})
+	e, err := embed.Open(embed.Choice{Model: config.Model{Provider: p, Name: "noise", Endpoint: &endpoint}}, embed.Options{Rand: rand.New(rand.NewPCG(1, 2))})
 	if err != nil {
 		return err
 	}

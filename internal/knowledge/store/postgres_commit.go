@@ -72,6 +72,9 @@ func (p *Postgres) put(ctx context.Context, tx pgx.Tx, id int64, s Source, dimen
 	var parts, vectors [][]any
 	for n, part := range s.Parts {
 		parts = append(parts, []any{source, n, encodePassages(part.Passages), part.Words})
+		if dimensions == 0 {
+			continue // nobody compares them
+		}
 		for i := range part.Passages {
 			vector := part.Vectors[i*dimensions : (i+1)*dimensions]
 			vectors = append(vectors, []any{source, len(vectors), pgvector.NewVector(vector)})
