@@ -2,6 +2,7 @@ package knowledge_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -200,5 +201,21 @@ func TestPagesGoWithTheirPassages(t *testing.T) {
 		if err != nil || len(hits) == 0 || hits[0].Page != 2 || hits[0].Metadata["page"] != "2" {
 			t.Errorf("%s: %+v, %v", keys, hits, err)
 		}
+	}
+}
+
+// A heading without text is no passage; what its line says more than its title
+// stays with the first passage under it.
+func TestHeadingsWithoutTextAreNoPassages(t *testing.T) {
+	files := map[string]string{"docs/a.txt": "ARTICLE IV. PAYMENT\n\nSection 4.1 Fees\n\nThe Client pays a fee.\n\nSection 4.2 Late Fees\n\nOne per cent.\n\nSection 4.3 Reserved\n"}
+	tool := newDesk(t, files).open(sections + "\nsearch_mode: keyword\ntop_k: 9\ndocument_domain: legal_contract")
+	var got []string
+	for _, p := range search(t, tool, "article payment fees reserved").Passages {
+		got = append(got, strings.Join(strings.Fields(p.Text), " "))
+	}
+	slices.Sort(got)
+	want := []string{"ARTICLE IV. PAYMENT Section 4.1 Fees The Client pays a fee.", "Section 4.2 Late Fees One per cent.", "Section 4.3 Reserved"}
+	if !slices.Equal(got, want) {
+		t.Errorf("passages %q\nwant %q", got, want)
 	}
 }

@@ -14,12 +14,23 @@ import (
 func (s settings) sections(c *content, f sourceFile, text string, pages []int) {
 	d := s.cutter.Split(text, pages)
 	number := make([]int, len(d.Chunks)) // of the passage at each chunk, or of the next
+	lead := ""                           // headings that the next passage begins with
 	for i, piece := range d.Chunks {
 		number[i] = len(c.passages)
 		shown := shownText(piece.Text)
-		if shown == "" || isHeader(d.Chunks, i) {
+		if shown == "" {
 			continue
 		}
+		if isHeader(d.Chunks, i) {
+			if shortened(piece) {
+				lead += shown + "\n\n"
+			}
+			continue
+		}
+		if lead != "" && s.cutter.Fits(lead+shown) {
+			shown = lead + shown
+		}
+		lead = ""
 		c.passages = append(c.passages, store.Passage{ID: fmt.Sprintf("%s#%d", f.name, piece.Ordinal), Text: shown, Place: placeOf(piece)})
 	}
 	for _, def := range d.Definitions {
@@ -43,14 +54,19 @@ func shownText(text string) string {
 }
 
 // isHeader reports whether a chunk is nothing but a heading that the next one
-// has above it. A line like "Article II Price" is more: the word "Article" is in
-// no title.
+// has above it.
 func isHeader(chunks []chunk.Chunk, i int) bool {
 	c := chunks[i]
-	if c.Kind != chunk.KindHeader || i+1 == len(chunks) || c.Number != "" && strings.HasPrefix(c.Title, "("+c.Number+")") {
+	if c.Kind != chunk.KindHeader || i+1 == len(chunks) {
 		return false
 	}
 	return chunks[i+1].SectionID == c.SectionID || slices.Contains(chunks[i+1].ParentChain, c.Title)
+}
+
+// shortened reports whether a heading's line says more than its title: that of
+// "Article II Price" is without the word "Article".
+func shortened(c chunk.Chunk) bool {
+	return c.Number != "" && strings.HasPrefix(c.Title, "("+c.Number+")")
 }
 
 // placeOf returns where a chunk stands. Targets of references are chunks yet.

@@ -8,7 +8,7 @@ import (
 
 // Version names the rules of this package; what is stored by them is built
 // anew when it changes.
-const Version = "chunk/3"
+const Version = "chunk/4"
 
 // RunesPerToken is how many characters make a token.
 const RunesPerToken = 4

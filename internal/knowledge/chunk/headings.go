@@ -16,6 +16,44 @@ type head struct {
 	pattern int
 	marker  string // the number the pattern found
 	splits  bool   // it begins a section
+	signs   int    // of a heading that is marked up, as Markdown counts them; else 0
+	number  string // in figures, such as "4.2", or ""
+	// named says that the number is an article's, a chapter's or the like, within
+	// which sections may be numbered on their own.
+	named bool
+}
+
+// above reports whether the section of h is within that of a, which begins before
+// it. Numbers decide where one begins with the other: 4 is above 4.2, however both
+// are marked up, and 13 is not. Otherwise the kinds of numbered parts do, and else
+// the signs that mark headings up.
+func (a head) above(h head) bool {
+	switch {
+	case a.number != "" && strings.HasPrefix(h.number, a.number+"."):
+		return true
+	case a.number != "" && !a.named && !h.named && strings.Contains(h.number, ".") && strings.Count(a.number, ".") <= strings.Count(h.number, "."):
+		return false
+	case a.signs > 0 && h.signs > 0 && (a.pattern < 0 || h.pattern < 0):
+		return a.signs < h.signs
+	}
+	return a.level < h.level
+}
+
+// count sets the number of a heading, where it is in figures.
+func (o *outline) count(h *head) {
+	number := numberOf(*h)
+	if number == "" || number[0] < '0' || number[0] > '9' {
+		return
+	}
+	h.number = number
+	kind, _, _ := strings.Cut(strings.ToLower(h.title), " ")
+	if h.pattern >= 0 {
+		kind = o.patterns[h.pattern].name
+	}
+	switch kind {
+	case "title", "part", "division", "chapter", "article", "art.", "step", "appendix", "annex", "schedule", "exhibit":
+		h.named = true
+	}
 }
 
 // outline reads the headings of a text.
@@ -77,12 +115,15 @@ func (o *outline) read(text string) {
 		}
 		o.implicit(lines, i)
 	}
+	for i := range o.heads {
+		o.count(&o.heads[i])
+	}
 	o.level()
 }
 
 // marked adds a heading that is marked up as one.
 func (o *outline) marked(l line, title string, level int) {
-	h := head{start: l.start, end: l.end, body: l.end, title: title, level: level, pattern: -1, splits: true}
+	h := head{start: l.start, end: l.end, body: l.end, title: title, level: level, signs: level, pattern: -1, splits: true}
 	if f, ok := match(o.patterns, title); ok {
 		h.pattern, h.marker = f.pattern, f.marker
 	}
@@ -167,35 +208,39 @@ func (o *outline) titleBelow(text string) string {
 
 // level settles the levels of headings in a numbered document. Who marks up a
 // numbered heading means its number. One without a number stands beside the
-// numbered ones that have as many signs.
+// numbered ones that have as many signs, if half of those that have do.
 func (o *outline) level() {
-	bySigns := map[int]int{}
+	var signed, numbered [maxSigns + 1]int // headings of so many signs
+	var usual [maxSigns + 1][maxSigns + 1]int
 	for _, h := range o.heads {
-		if h.pattern >= 0 && h.splits {
-			level := o.patterns[h.pattern].level
-			if have, ok := bySigns[h.level]; !ok || level < have {
-				bySigns[h.level] = level
-			}
+		signed[h.signs]++
+		if h.pattern >= 0 {
+			numbered[h.signs]++
+			usual[h.signs][o.patterns[h.pattern].level]++
 		}
 	}
 	for i, h := range o.heads {
-		switch level, ok := bySigns[h.level]; {
+		switch {
 		case h.pattern >= 0:
 			o.heads[i].level = o.patterns[h.pattern].level
-		case ok:
-			o.heads[i].level = level
+		case h.number == "" && numbered[h.signs] > 0 && 2*numbered[h.signs] >= signed[h.signs]:
+			o.heads[i].level = slices.Index(usual[h.signs][:], slices.Max(usual[h.signs][:]))
 		}
 	}
 }
 
+// maxSigns is the most signs a heading of Markdown has, and the innermost level of
+// a domain's patterns.
+const maxSigns = 6
+
 // markdownHeading returns the title and the number of signs of a Markdown
 // heading, or 0.
 func markdownHeading(text string) (title string, level int) {
-	const most, indent = 6, 3
+	const indent = 3
 	text, spaces := strings.TrimLeft(text, " "), len(text)-len(strings.TrimLeft(text, " "))
 	rest := strings.TrimLeft(text, "#")
 	level = len(text) - len(rest)
-	if level == 0 || level > most || spaces > indent || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
+	if level == 0 || level > maxSigns || spaces > indent || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
 		return "", 0
 	}
 	title = strings.TrimSpace(rest)

@@ -121,10 +121,14 @@ func NewStructurer(opts StructureOptions) (*Structurer, error) {
 	return s, nil
 }
 
+// Fits reports whether a text is no longer than a chunk may be.
+func (s *Structurer) Fits(text string) bool { return s.tokens.Count(text) <= s.opts.MaxTokens }
+
 // section is what stands between two headings that split.
 type section struct {
 	span
 	head    head // zero before the first heading
+	level   int  // below those of the sections around it
 	title   string
 	parents []string
 	id      string
@@ -184,13 +188,17 @@ func (s *Structurer) sections(text string, heads []head) []section {
 	for _, h := range heads {
 		at := &out[len(out)-1]
 		if !h.splits {
-			at.parts = append(at.parts, part{h.start, s.id(h, around)})
+			at.parts = append(at.parts, part{h.start, s.id(h, h.level, around)})
 			continue
 		}
-		for len(around) > 0 && around[len(around)-1].head.level >= h.level {
+		for len(around) > 0 && !around[len(around)-1].head.above(h) {
 			around = around[:len(around)-1]
 		}
-		sec := section{span: span{h.start, len(text)}, head: h, title: h.title, id: s.id(h, around)}
+		level := h.level
+		if n := len(around); n > 0 {
+			level = max(level, around[n-1].level+1)
+		}
+		sec := section{span: span{h.start, len(text)}, head: h, level: level, title: h.title, id: s.id(h, level, around)}
 		for _, a := range around {
 			sec.parents = append(sec.parents, a.title)
 		}
@@ -210,14 +218,14 @@ func (s *Structurer) sections(text string, heads []head) []section {
 
 // id names a part: what it is, the titles of the sections around it, and its
 // own.
-func (s *Structurer) id(h head, around []section) string {
-	name := fmt.Sprintf("h%d", h.level)
+func (s *Structurer) id(h head, level int, around []section) string {
+	name := fmt.Sprintf("h%d", level)
 	if h.pattern >= 0 {
 		name = s.patterns[h.pattern].name
 	}
 	pieces := []string{name}
 	for _, a := range around {
-		if a.head.level < h.level {
+		if a.level < level {
 			pieces = append(pieces, slug(a.title))
 		}
 	}
@@ -266,7 +274,7 @@ func (s *Structurer) even(text string, sections []section) []Chunk {
 // chunk places a passage in its section.
 func (s *Structurer) chunk(p Passage, sec section) Chunk {
 	c := Chunk{
-		Passage: p, Title: sec.title, Level: sec.head.level, Number: numberOf(sec.head),
+		Passage: p, Title: sec.title, Level: sec.level, Number: numberOf(sec.head),
 		ParentChain: sec.parents, SectionID: sec.id, body: sec.head.body,
 	}
 	for _, part := range sec.parts {

@@ -109,6 +109,34 @@ func TestDomainsSplitOnTheirNumbers(t *testing.T) {
 	}
 }
 
+func TestNumbersDecideWhatASectionIsIn(t *testing.T) {
+	const contract = "# Supply\n\n## 4. Payment\n\nText.\n\n### 4.1 Late\n\nText.\n\n### 4.2 Early\n\nText.\n\n## 13. End\n\nText.\n\n### 13.1 Notice\n\nText.\n"
+	const chains = "|Supply|Supply > 4. Payment|Supply > 4. Payment|Supply|Supply > 13. End"
+	for _, tt := range []struct{ name, domain, text, chains string }{
+		{"signs and numbers agree", "legal_contract", contract, chains},
+		{"one odd heading", "legal_contract", contract + "\n## 14.2 Extra\n\nText.\n", chains + "|Supply"},
+		{"one odd heading without a domain", "none", contract + "\n## 14.2 Extra\n\nText.\n", chains + "|Supply"},
+		{"a small contract", "legal_contract", "# S\n\n## 4. Payment\n\n### 4.1 Late\n\nText.\n\n## 14.2 Extra\n\nText.\n", "|S|S > 4. Payment|S"},
+		{"deeper than the domain", "technical", "# M\n\n## 1. Set up\n\nText.\n\n### 1.1 Unpack\n\nText.\n\n#### 1.1.1 Box\n\nText.\n\n##### Tape\n\nText.\n\n#### 1.1.2 Foil\n\nText.\n\n### 1.2 Plug\n\nText.\n",
+			"|M|M > 1. Set up|M > 1. Set up > 1.1 Unpack|M > 1. Set up > 1.1 Unpack > 1.1.1 Box|M > 1. Set up > 1.1 Unpack|M > 1. Set up"},
+		{"signs that are all the same", "none", "## 1 A\n\nText.\n\n## 1.1 B\n\nText.\n\n## 1.1.1 C\n\nText.\n\n## 1.2 D\n\nText.\n\n## 2 E\n\nText.\n", "|1 A|1 A > 1.1 B|1 A|"},
+		{"steps inside a numbered section", "none", "## 2. Use\n\nText.\n\n### 1. Open\n\nText.\n\n### 2. Close\n\nText.\n", "|2. Use|2. Use"},
+		{"sections of articles numbered on their own", "none", "# Article 4\n\nText.\n\n## 5.1 Fees\n\nText.\n", "|Article 4"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := structure(t, tt.text, chunk.StructureOptions{Domain: tt.domain})
+			if got := strings.Join(column(d, chain), "|"); got != tt.chains {
+				t.Errorf("chains %s\nwant   %s", got, tt.chains)
+			}
+			for i, c := range d.Chunks[1:] {
+				if len(c.ParentChain) > len(d.Chunks[i].ParentChain) && c.Level <= d.Chunks[i].Level {
+					t.Errorf("%s is in %s, of levels %d and %d", c.Title, d.Chunks[i].Title, c.Level, d.Chunks[i].Level)
+				}
+			}
+		})
+	}
+}
+
 func TestHeadingsAloneAreHeaders(t *testing.T) {
 	d := structure(t, "Article 4 Fees\n\n4.1 Amount\n\nTen euros.\n\n4.2 The client pays late fees.\n\n4.3 Term\n", chunk.StructureOptions{Domain: "legal_contract"})
 	if got, want := column(d, kind), []chunk.Kind{"header", "content", "content", "header"}; !slices.Equal(got, want) {

@@ -16,7 +16,7 @@ import (
 
 // Version names the rules of this package; what is stored by them is built
 // anew when it changes.
-const Version = "convert/4"
+const Version = "convert/5"
 
 // Limits bounds what one source file may take.
 type Limits struct {
