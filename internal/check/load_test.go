@@ -42,7 +42,7 @@ model: {provider: azure_openai, name: gpt, endpoint: '${AZURE_ENDPOINT}', api_ke
 instructions: {inline: Help.}
 tools:
   - {type: vectorstore, name: kb, description: d, source: docs, database: main, embedding_model: '${EMBEDDER}'}
-  - {type: mcp, name: memory, description: d, command: npx, env: {TOKEN: '${MEMORY_TOKEN}'}, env_file: server.env}
+  - {type: mcp, name: memory, description: d, command: npx, args: [x], env: {TOKEN: '${MEMORY_TOKEN}'}, env_file: server.env}
   - {type: function, name: sum, description: d, file: tools.py, function: f}
   - {type: vectorstore, name: web, description: d, source: 'https://example.com/a.md'}
   - {type: hierarchical_document, name: law, description: d, source: docs, database: {provider: in-memory}, context_model: {provider: openai, name: small}}
@@ -150,7 +150,7 @@ func TestABrokenEnvFileMattersOnlyToItsServer(t *testing.T) {
 	dir := folder(t, map[string]string{"server.env": "A='b\n", "agent.yaml": `name: a
 model: {provider: offline, name: m}
 instructions: {inline: Help.}
-tools: [{type: mcp, name: s, description: d, command: npx, env_file: server.env}]
+tools: [{type: mcp, name: s, description: d, command: npx, args: [x], env_file: server.env}]
 `})
 	for _, tt := range []struct {
 		opts check.Options

@@ -20,7 +20,7 @@ func TestAServerIsGivenEnvOverEnvFile(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"conf/server.env": "# for the server\nexport BOTH=file\nQUOTED='a b' # and a comment\nONLY=\"file\"\n",
 		"agent.yaml": head + `tools:
-  - {type: mcp, name: s, description: d, command: npx, env_file: conf/server.env, env: {BOTH: '${TOP}', LEVEL: x}, config: {root: [1, "ä"], allowed_tools: [read]}}
+  - {type: mcp, name: s, description: d, command: uvx, env_file: conf/server.env, env: {BOTH: '${TOP}', LEVEL: x}, config: {root: [1, "ä"], allowed_tools: [read]}}
 `})
 	s := server(t, dir, "TOP=env", "ELSE=not given")
 	got, err := s.Environment()
@@ -36,7 +36,7 @@ func TestAServerIsGivenEnvOverEnvFile(t *testing.T) {
 func TestWhatAnEnvFileSaysIsSecret(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"server.env": "PLAIN=canary-value-123\n",
-		"agent.yaml": head + "tools: [{type: mcp, name: s, description: d, command: npx, env_file: server.env}]\n",
+		"agent.yaml": head + "tools: [{type: mcp, name: s, description: d, command: uvx, env_file: server.env}]\n",
 	})
 	a := mustLoad(t, dir, config.Options{})
 	if got := a.Redactor.String("it is canary-value-123"); strings.Contains(got, "canary") {
@@ -47,7 +47,7 @@ func TestWhatAnEnvFileSaysIsSecret(t *testing.T) {
 func TestAnEnvFileIsSaidToBeWrongWhereItIs(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"server.env": "A=b\nSECRET='canary-value-123\n",
-		"agent.yaml": head + "tools: [{type: mcp, name: s, description: d, command: npx, env_file: server.env}]\n",
+		"agent.yaml": head + "tools: [{type: mcp, name: s, description: d, command: uvx, env_file: server.env}]\n",
 	})
 	_, problems := load(t, dir, config.Options{})
 	want(t, problems, "server.env:2: tools[0].env_file: is not a line of a .env file (write one NAME=value a line, and close every quote)")

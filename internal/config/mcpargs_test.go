@@ -3,6 +3,7 @@ package config
 import "testing"
 
 func TestArgumentsThatMakeAShell(t *testing.T) {
+	const all = "all of them"
 	for _, tt := range []struct {
 		command MCPCommand
 		args    []string
@@ -24,7 +25,19 @@ func TestArgumentsThatMakeAShell(t *testing.T) {
 		{"npx", []string{"--node-options", "--import data:text/javascript,x", "some"}, "--node-options"},
 		{"npx", []string{"-p", "some", "sh", "-c", "rm x"}, "sh"},
 		{"npx", []string{"-p", "node", "node", "-e", "x"}, "node"},
-		{"npx", nil, ""},
+		{"npx", nil, all},
+		{"npx", []string{"-y"}, all},
+		{"npx", []string{"-q", "--"}, all},
+		{"npx", []string{"-p", "some"}, all},
+		{"npx", []string{"-p", "-c", "rm x"}, "-c"}, // npx takes no flag for a value
+		{"npx", []string{"--frobnicate", "some", "sh"}, "--frobnicate"},
+		{"npx", []string{"-y", "npm", "exec", "-c", "rm x"}, "npm"},
+		{"npx", []string{"npx@10", "-c", "rm x"}, "npx@10"},
+		{"npx", []string{"-y", "deno", "eval", "x"}, "deno"},
+		{"npx", []string{"-y", "tsx", "-e", "x"}, "tsx"},
+		{"npx", []string{"-y", "tsx"}, "tsx"},
+		{"npx", []string{"-y", "tsx@4", "./server.ts", "-e", "x"}, ""},
+		{"npx", []string{"-yq", "--registry=https://r.example", "@sh/server"}, ""},
 
 		{"uvx", []string{"mcp-server-git", "--repository", "./repo"}, ""},
 		{"uvx", []string{"--from", "git+https://example.com/a", "server", "-c", "x"}, ""},
@@ -33,6 +46,13 @@ func TestArgumentsThatMakeAShell(t *testing.T) {
 		{"uvx", []string{"python3.12", "-c", "print(1)"}, "python3.12"},
 		{"uvx", []string{"python", "-m", "server"}, ""},
 		{"uvx", []string{"--", "sh"}, "sh"},
+		{"uvx", []string{"--from", "x", "perl", "-e", "x"}, "perl"},
+		{"uvx", []string{"--frobnicate", "some", "sh"}, "--frobnicate"},
+		{"uvx", []string{"-qp", "3.12", "bash"}, "bash"},
+		{"uvx", []string{"-p3.12", "server"}, ""},
+		{"uvx", []string{"python"}, "python"},
+		{"uvx", []string{"python", "-"}, "python"},
+		{"uvx", []string{"python", "server.py", "-c", "x"}, ""},
 
 		{"node", []string{"./server.js", "-p", "8080", "-e", "production"}, ""},
 		{"node", []string{"-r", "./loopback.cjs", "server.js", "--eval", "x"}, ""},
@@ -49,6 +69,10 @@ func TestArgumentsThatMakeAShell(t *testing.T) {
 		{"node", []string{"--import=DATA:text/javascript,x", "a.js"}, "--import=DATA:text/javascript,x"},
 		{"node", []string{"--experimental_loader", "data:x", "a.js"}, "data:x"},
 		{"node", []string{"--run", "start"}, "--run"},
+		{"node", nil, all},
+		{"node", []string{"-"}, "-"},
+		{"node", []string{"--frobnicate", "some", "-e", "x"}, "--frobnicate"},
+		{"node", []string{"--enable-source-maps", "--no-warnings", "server.js"}, ""},
 
 		{"docker", []string{"run", "-i", "--rm", "-v", "./data:/data", "image"}, ""},
 		{"docker", []string{"run", "-i", "--mount", "type=bind,src=/srv/data,dst=/data", "image"}, ""},
@@ -58,17 +82,31 @@ func TestArgumentsThatMakeAShell(t *testing.T) {
 		{"docker", []string{"run", "-v", "/:/host", "image"}, "-v /:/host"},
 		{"docker", []string{"run", "-iv", "//:/host:ro", "image"}, "-iv //:/host:ro"},
 		{"docker", []string{"run", "-v/:/host", "image"}, "-v/:/host"},
-		{"docker", []string{"run", "-v=/./:/host", "image"}, "-v=/./:/host /./:/host"},
+		{"docker", []string{"run", "-v=/./:/host", "image"}, "-v=/./:/host"},
 		{"docker", []string{"run", "--volume", "/a/..:/host", "image"}, "--volume /a/..:/host"},
-		{"docker", []string{"run", "--volume=/:/host", "image"}, "--volume=/:/host /:/host"},
+		{"docker", []string{"run", "--volume=/:/host", "image"}, "--volume=/:/host"},
 		{"docker", []string{"run", "--mount", "type=bind,source=/,target=/host", "image"}, "--mount type=bind,source=/,target=/host"},
 		{"docker", []string{"run", "-v", `C:\:/host`, "image"}, `-v C:\:/host`},
 		{"docker", []string{"run", "-v", `C:\data:/host`, "image"}, ""},
 		{"docker", []string{"run", "-v"}, ""},
+		{"docker", []string{"run", "-itv/:/host", "image"}, "-itv/:/host"},
+		{"docker", []string{"run", "-itv", "/:/host", "image"}, "-itv /:/host"},
+		{"docker", []string{"run", "-v", "../../..:/host", "image"}, "-v ../../..:/host"},
+		{"docker", []string{"run", "-v", "..:/host", "image"}, ""},
+		{"docker", []string{"run", "--mount", `type=bind,"source=/",target=/host`, "image"}, `--mount type=bind,"source=/",target=/host`},
+		{"docker", []string{"run", "-v", "/var/run/docker.sock:/var/run/docker.sock", "image"}, "-v /var/run/docker.sock:/var/run/docker.sock"},
+		{"docker", []string{"run", "--pid=host", "image"}, "--pid=host"},
+		{"docker", []string{"run", "--pid", "host", "image"}, "--pid host"},
+		{"docker", []string{"run", "--cap-add=ALL", "image"}, "--cap-add=ALL"},
+		{"docker", []string{"run", "--device", "/dev/sda", "image"}, "--device /dev/sda"},
+		{"docker", []string{"run", "-e", "KEY", "--network", "host", "image"}, ""},
 	} {
-		arg, why := shellArgument(tt.command, tt.args)
-		if why == "" {
+		arg, why := shellArgument(tt.command, tt.args, "/srv/agent")
+		switch {
+		case why == "":
 			arg = ""
+		case arg == "":
+			arg = all
 		}
 		if arg != tt.arg || (arg != "") != (why != "") {
 			t.Errorf("%s %q: refused for %q (%s), want %q", tt.command, tt.args, arg, why, tt.arg)
@@ -79,8 +117,9 @@ func TestArgumentsThatMakeAShell(t *testing.T) {
 func FuzzShellArgument(f *testing.F) {
 	f.Add("npx", "-y", "--call=x", "-c")
 	f.Add("docker", "run", "-v", "/:/x")
+	f.Add("docker", "--mount", "\"source=/", "-itv")
 	f.Add("node", "-r", "--import", "data:")
 	f.Fuzz(func(_ *testing.T, command, a, b, c string) {
-		shellArgument(MCPCommand(command), []string{a, b, c})
+		shellArgument(MCPCommand(command), []string{a, b, c}, "/srv")
 	})
 }

@@ -47,8 +47,8 @@ deployment:
   target: {provider: aws, aws: {region: us-east-1, cpu: 2}}
 execution: {file_timeout: 11, llm_timeout: 12}
 mcp_servers:
-  - {name: memory, description: user's, command: npx}
-  - {name: files, description: user's, command: npx}
+  - {name: memory, description: user's, command: uvx}
+  - {name: files, description: user's, command: uvx}
 `,
 		"config.yml": `
 providers:
@@ -59,7 +59,7 @@ deployment:
   target: {aws: {cpu: 4}}
 execution: {llm_timeout: 22, download_timeout: 23}
 mcp_servers:
-  - {name: memory, description: project's, command: npx}
+  - {name: memory, description: project's, command: uvx}
 `,
 		"docs/a.md": "text",
 		"agent.yaml": `

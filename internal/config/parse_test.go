@@ -127,7 +127,7 @@ func TestLineEndsAndByteOrderMark(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
 		head, bomb(4), "a: &a [*a]", "- - - a", "? [a]\n: b", "name: !!int x", "<<: {a: b}", "a: |\n  b\n", "\x00", "%YAML 1.2\n---\na: b",
-		head + "tools: [{type: mcp, name: a, description: b, command: npx, env: {A: '${B:-c}'}}]",
+		head + "tools: [{type: mcp, name: a, description: b, command: uvx, env: {A: '${B:-c}'}}]",
 		head + "evaluations: {metrics: [{grader: 'a:b'}, {criteria: c, name: d}]}",
 		head + "test_cases: [{turns: [{input: a, expected_tools: [b, {name: c, args: {d: {regex: '(?=e)'}}}]}]}]",
 		head + "deployment: {registry: {url: a, repository: b}, target: {provider: azure, azure: {}}}",

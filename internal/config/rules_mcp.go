@@ -59,11 +59,16 @@ func (c *checker) mcpStdio(t *MCPTool) {
 			c.fail(t.Block, "encoding", CodeValue, fmt.Sprintf("%q is not the name of an encoding", *t.Encoding), "such as utf-8, windows-1252, shift_jis or gb18030")
 		}
 	}
-	if t.Command == nil || !t.known("command") || len(t.Args) == 0 || !t.known("args") {
+	if t.Command == nil || !t.known("command") || t.Wrote("args") && !t.known("args") || t.Understood {
 		return
 	}
-	if arg, why := shellArgument(*t.Command, t.Args); why != "" && !t.Understood {
-		c.fail(t.Block, "args", CodeConflict, fmt.Sprintf("%s %s %s", *t.Command, arg, why), "add i_understand_this_is_unsafe: true if that is what you want")
+	if arg, why := shellArgument(*t.Command, t.Args, absolute(t.File("args", "."))); why != "" {
+		key := "args"
+		if !t.Wrote(key) {
+			key = "command"
+		}
+		text := strings.Join(strings.Fields(fmt.Sprint(*t.Command, " ", arg, " ", why)), " ")
+		c.fail(t.Block, key, CodeConflict, text, "add i_understand_this_is_unsafe: true if that is what you want")
 	}
 }
 

@@ -170,7 +170,7 @@ tools:
   - name: files
     description: d
     type: mcp
-    command: npx
+    command: uvx
     env: {PLAIN: canary-environment}
     config: {password: canary-config, depth: 1.5}
   - name: kb

@@ -154,7 +154,7 @@ func TestSecretsAreKnownAndNeverShown(t *testing.T) {
 		"a field that is secret":        "model: {provider: openai, name: m, api_key: canary-value-123}\n",
 		"a variable by its name":        "description: uses ${MY_TOKEN}\n",
 		"a key by its name":             "tools: [{type: vectorstore, name: kb, description: d, source: docs, database: {provider: qdrant, apiKey: canary-value-123}}]\n",
-		"the environment of a server":   "tools: [{type: mcp, name: s, description: d, command: npx, env: {PLAIN: canary-value-123}}]\n",
+		"the environment of a server":   "tools: [{type: mcp, name: s, description: d, command: uvx, env: {PLAIN: canary-value-123}}]\n",
 		"headers":                       "tools: [{type: mcp, name: s, description: d, transport: http, url: 'https://example.com', headers: {X-Plain: canary-value-123}}]\n",
 		"the password of a URL":         "tools: [{type: vectorstore, name: kb, description: d, source: 'https://bob:canary-value-123@example.com/a.md'}]\n",
 		"the query of a URL":            "tools: [{type: vectorstore, name: kb, description: d, source: 'https://example.com/a.md?v=1&api_key=canary-value-123#x'}]\n",
@@ -216,14 +216,14 @@ func TestShortSecretsAreMaskedInMessages(t *testing.T) {
 
 func TestShortCredentialsAreMaskedWhereTheyStand(t *testing.T) {
 	dir := folder(t, map[string]string{"agent.yaml": head + "tools:\n" +
-		"  - {type: mcp, name: s, description: d, command: npx, args: [--token=abc, --password, def, --verbose, plain, -k]}\n" +
+		"  - {type: mcp, name: s, description: d, command: npx, args: [x, --token=abc, --password, def, --verbose, plain, -k]}\n" +
 		"  - {type: mcp, name: u, description: d, transport: http, url: 'https://example.com/?token=ghi&page=2'}\n"})
 	shown := map[string]string{}
 	for _, s := range mustLoad(t, dir, config.Options{}).Effective() {
 		shown[s.Path] = string(mustJSON(t, s.Value))
 	}
 	for path, want := range map[string]string{
-		"tools[0].args": `["--token=[redacted]","--password","[redacted]","--verbose","plain","-k"]`,
+		"tools[0].args": `["x","--token=[redacted]","--password","[redacted]","--verbose","plain","-k"]`,
 		"tools[1].url":  `"https://example.com/?token=[redacted]\u0026page=2"`,
 	} {
 		if shown[path] != want {

@@ -19,7 +19,7 @@ backend: agent_framework
 instructions: {file: prompt.md}
 model: {provider: offline, name: m, api_key: "${TOKEN}", script: [{do: [{text: hi}]}]}
 tools:
-  - {name: files, description: d, type: mcp, command: npx, env: {PLAIN: canary-environment}, headers: {Accept: canary-header}}
+  - {name: files, description: d, type: mcp, command: uvx, env: {PLAIN: canary-environment}, headers: {Accept: canary-header}}
 evaluations: {metrics: [{metric: contains, on_missing: ignore}]}
 test_cases:
   - {name: one, input: "hello ${TOKEN}", allow_empty: true, tags: [x]}

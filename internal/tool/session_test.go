@@ -82,7 +82,7 @@ func (s *fakeServer) Close() error {
 // mcpAgent is an agent with the server s and a search tool.
 func mcpAgent(t *testing.T, keys string) *config.Agent {
 	t.Helper()
-	return load(t, "  - {type: mcp, name: s, description: d, command: npx"+keys+"}\n"+offlineModel)
+	return load(t, "  - {type: mcp, name: s, description: d, command: uvx"+keys+"}\n"+offlineModel)
 }
 
 // servedSet returns a set of such an agent whose server is that one.
