@@ -48,13 +48,19 @@ func (c *Command) Call(ctx context.Context, args json.RawMessage) (json.RawMessa
 	if exit.Code != 0 {
 		return nil, exit.Err(c.line[0])
 	}
-	out := bytes.TrimSpace(exit.Stdout)
+	return exit.Value()
+}
+
+// Value returns what the program wrote to stdout: as it is when it is JSON, else
+// as a JSON string.
+func (e Exit) Value() (json.RawMessage, error) {
+	out := bytes.TrimSpace(e.Stdout)
 	if json.Valid(out) {
 		return out, nil
 	}
 	text, err := json.Marshal(strings.ToValidUTF8(string(out), "\uFFFD"))
 	if err != nil {
-		return nil, fmt.Errorf("encode what %s wrote: %w", c.line[0], err)
+		return nil, fmt.Errorf("encode what the program wrote: %w", err)
 	}
 	return text, nil
 }
@@ -68,7 +74,8 @@ func (e Exit) Err(name string) error {
 }
 
 // Run runs the program and says how it ended. The error says that it could not
-// be started, was killed, or wrote more than MaxResult bytes; or it is ctx's.
+// be started, was killed, or wrote more than MaxResult bytes; or it is ctx's. What
+// the program had written by then is there all the same, if it is not too much.
 func (c *Command) Run(ctx context.Context, stdin []byte) (Exit, error) {
 	if c.pool.open.Err() != nil {
 		return Exit{}, ErrClosed
@@ -113,7 +120,7 @@ func (c *Command) Run(ctx context.Context, stdin []byte) (Exit, error) {
 	pipes.Wait()
 	switch {
 	case ctx.Err() != nil:
-		return Exit{}, ctx.Err()
+		return Exit{Stdout: out}, ctx.Err()
 	case errors.Is(readErr, errTooLong):
 		return Exit{}, fmt.Errorf("%s wrote more than %d bytes, and was ended", name, MaxResult)
 	case killed:
@@ -126,7 +133,7 @@ func (c *Command) Run(ctx context.Context, stdin []byte) (Exit, error) {
 	case errors.As(err, &ended) && ended.ExitCode() >= 0:
 		exit.Code = ended.ExitCode()
 	default:
-		return Exit{}, fmt.Errorf("%s ended with %w%s", name, err, after(": ", exit.LastLine))
+		return Exit{Stdout: out}, fmt.Errorf("%s ended with %w%s", name, err, after(": ", exit.LastLine))
 	}
 	return exit, nil
 }

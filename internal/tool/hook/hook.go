@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/cassette"
@@ -42,7 +43,8 @@ type hook struct {
 	*config.Hook
 	pattern config.ToolPattern
 	// outside is what the hook does with something that is not this program: notify
-	// and script. It returns what a script answered. Nil for other actions.
+	// and script. It returns what a script answered, also before it failed. Nil for
+	// other actions.
 	outside func(ctx context.Context, report json.RawMessage) (json.RawMessage, error)
 }
 
@@ -130,21 +132,20 @@ func (h *Hooks) ask(ctx context.Context, one *hook, c Call, t *tape) (json.RawMe
 		t.recorder = nil // of a call that was cancelled there is no record
 		return nil, ctx.Err()
 	}
-	var said decision
-	if err == nil {
-		said, err = h.read(ctx, one, answer)
+	said, unreadable := h.read(ctx, one, answer)
+	err = errors.Join(err, unreadable)
+	if err != nil {
+		h.failed(ctx, one, err)
 	}
 	switch {
-	case err != nil && one.OnFailure == config.HookFailureRejects:
-		h.failed(ctx, one, err)
-		return nil, rejected(c.Tool, "a hook of the agent failed, and no call is made without it: "+h.options.Redactor.String(err.Error()))
-	case err != nil:
-		h.failed(ctx, one, err)
-		return c.Arguments, nil
 	case said.Reject != nil:
 		return nil, rejected(c.Tool, cmp.Or(*said.Reject, notAllowed))
+	case err != nil && (unreadable != nil || said.Transform != nil || one.OnFailure == config.HookFailureRejects):
+		return nil, rejected(c.Tool, "a hook of the agent failed, and no call is made without it: "+h.options.Redactor.String(err.Error()))
+	case err != nil:
+		return c.Arguments, nil
 	}
-	args, err := merged(c.Arguments, said.Transform)
+	args, err := h.transformed(c.Arguments, said.Transform)
 	if err != nil {
 		return nil, rejected(c.Tool, "a hook of the agent could not change its arguments: "+err.Error())
 	}
@@ -163,14 +164,15 @@ type decision struct {
 	Transform map[string]any `json:"transform"`
 }
 
-// read reads what a script answered. Nothing, and text, decide nothing.
+// read reads what a script answered. Nothing, and words, decide nothing; what was
+// to be an answer and is none is an error, for it may have been a rejection.
 func (h *Hooks) read(ctx context.Context, one *hook, answer json.RawMessage) (decision, error) {
 	var d decision
 	var text string
 	switch trimmed := bytes.TrimSpace(answer); {
 	case len(trimmed) == 0 || string(trimmed) == "null":
 		return d, nil
-	case json.Unmarshal(trimmed, &text) == nil:
+	case json.Unmarshal(trimmed, &text) == nil && !strings.HasPrefix(text, "{"):
 		if text != "" {
 			h.options.Log.InfoContext(ctx, "a hook's script said something that decides nothing", "hook", one.Pos().String(), "text", h.options.Redactor.String(excerpt(text)))
 		}
@@ -254,7 +256,7 @@ func (h *Hooks) run(ctx context.Context, one *hook, r Report) (json.RawMessage, 
 	defer stop()
 	answer, err := one.outside(bounded, data)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("it took longer than %s (%s.timeout)", after, one.Path())
+		return answer, fmt.Errorf("it took longer than %s (%s.timeout)", after, one.Path())
 	}
 	return answer, err
 }

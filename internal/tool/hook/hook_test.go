@@ -49,6 +49,17 @@ func behave(how string) int {
 		select {}
 	case "flood":
 		fmt.Print(strings.Repeat("x", worker.MaxResult+1))
+	case "reject and fail", "reject and hang":
+		fmt.Print(`{"reject": "the ledger is closed"}`)
+		if how == "reject and hang" {
+			select {}
+		}
+		return 3
+	case "transform and fail":
+		fmt.Print(`{"transform": {"amount": 1}}`)
+		return 3
+	case "half":
+		fmt.Print(`{"reject": "no`)
 	case "garbage":
 		fmt.Print(`{"verdict": "maybe"}`)
 	case "words":
@@ -130,6 +141,8 @@ def hook(event):
         return {"reject": ""}
     if a["to"] == "anna":
         return {"transform": {"to": "Anna", "memo": None}}
+def kind(event):
+    return {"reject": True}
 def other(event):
     return {"reject": event["tool"] + " of " + event["event"] + " in " + event["agent"]}
 `
@@ -162,7 +175,12 @@ def other(event):
 		{"a program that hangs", "  - {event: PreToolUse, action: script, command: [SELF, hang], timeout: 0.2}", `{}`, `{}`, ""},
 		{"a program that hangs, closed", "  - {event: PreToolUse, action: script, command: [SELF, hang], timeout: 0.2, on_failure: reject}", `{}`, "", "it took longer than 200ms (hooks[0].timeout)"},
 		{"a program that floods", "  - {event: PreToolUse, action: script, command: [SELF, flood], on_failure: reject}", `{}`, "", "no call is made without it"},
-		{"a program that answers garbage", "  - {event: PreToolUse, action: script, command: [SELF, garbage]}", `{}`, `{}`, ""},
+		{"a program that answers garbage", "  - {event: PreToolUse, action: script, command: [SELF, garbage]}", `{}`, "", "its answer is neither"},
+		{"a program that answers the half", "  - {event: PreToolUse, action: script, command: [SELF, half]}", `{}`, "", "its answer is neither"},
+		{"a script that answers with another kind", "  - {event: PreToolUse, action: script, script: g.star, function: kind}", `{}`, "", "its answer is neither"},
+		{"a program that rejects and fails", "  - {event: PreToolUse, action: script, command: [SELF, reject and fail]}", `{}`, "", "pay was rejected: the ledger is closed"},
+		{"a program that rejects and hangs", "  - {event: PreToolUse, action: script, command: [SELF, reject and hang], timeout: 0.2}", `{}`, "", "pay was rejected: the ledger is closed"},
+		{"a program that modifies and fails", "  - {event: PreToolUse, action: script, command: [SELF, transform and fail]}", `{}`, "", "ended with exit status 3"},
 		{"garbage, closed", "  - {event: PreToolUse, action: script, command: [SELF, garbage], on_failure: reject}", `{}`, "", `its answer is neither {"reject": "why"} nor {"transform": {…}}: {"verdict": "maybe"}`},
 		{"a program that is not there", "  - {event: PreToolUse, action: script, command: [no-such-program-here], on_failure: reject}", `{}`, "", "no-such-program-here"},
 	} {

@@ -2,7 +2,10 @@ package hook
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+
+	"github.com/holodeck-go/holodeck/internal/secret"
 )
 
 func FuzzMerge(f *testing.F) {
@@ -24,4 +27,23 @@ func FuzzMerge(f *testing.F) {
 			t.Errorf("%s with %s is %s, and then %s, %v", args, patch, once, twice, err)
 		}
 	})
+}
+
+func TestATransformDoesNotPutMasksInThePlaceOfSecrets(t *testing.T) {
+	h := &Hooks{options: Options{Redactor: secret.NewRedactor([]string{"hunter2hunter2"})}}
+	const args = `{"auth":{"key":"hunter2hunter2","user":"u"},"list":["hunter2hunter2",1],"to":"anna"}`
+	for _, tt := range []struct{ patch, want string }{
+		{`{"to":"bert"}`, `{"auth":{"key":"hunter2hunter2","user":"u"},"list":["hunter2hunter2",1],"to":"bert"}`},
+		{`{"to":"bert","auth":{"key":"[redacted]","user":"v"},"list":["[redacted]",1]}`, `{"auth":{"key":"hunter2hunter2","user":"v"},"list":["hunter2hunter2",1],"to":"bert"}`},
+		{`{"auth":{"key":"[redacted]","user":"u"}}`, args},
+		{`{"to":"[redacted]"}`, "it set to to a value with a masked secret in it"},
+		{`{"list":["[redacted]",2]}`, "it set list to a value with a masked secret in it"},
+		{`{"x":{"y":["a [redacted]"]}}`, "it set y to a value with a masked secret in it"},
+		{`{"[redacted]":1}`, "whose name is masked"},
+	} {
+		got, err := h.transformed(json.RawMessage(args), object(json.RawMessage(tt.patch)))
+		if said := string(got); err != nil && !strings.Contains(err.Error(), tt.want) || err == nil && said != tt.want {
+			t.Errorf("%s: %s, %v, want %s", tt.patch, got, err, tt.want)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -70,7 +71,12 @@ func script(pool *worker.Pool, c *config.Hook) func(context.Context, json.RawMes
 			line[0] = c.Block.File("command", line[0])
 		}
 		return func(ctx context.Context, report json.RawMessage) (json.RawMessage, error) {
-			return pool.Command(line, env).Call(ctx, report)
+			exit, failed := pool.Command(line, env).Run(ctx, report)
+			if failed == nil && exit.Code != 0 {
+				failed = exit.Err(line[0])
+			}
+			answer, err := exit.Value()
+			return answer, errors.Join(failed, err)
 		}
 	}
 	var call func(context.Context, json.RawMessage) (json.RawMessage, error)

@@ -19,7 +19,8 @@ type tape struct {
 	err      error // why it cannot be played
 }
 
-// answer is what a hook that reaches out came to.
+// answer is what a hook that reaches out came to. One that failed may have said
+// something before.
 type answer struct {
 	Said  json.RawMessage `json:"said,omitempty"`
 	Error string          `json:"error,omitempty"`
@@ -45,7 +46,7 @@ func (t *tape) outside(run func() (json.RawMessage, error)) (json.RawMessage, er
 	said, err := run()
 	a := answer{Said: said}
 	if err != nil {
-		a = answer{Error: err.Error()}
+		a.Error = err.Error()
 	}
 	t.answers = append(t.answers, a)
 	return said, err
@@ -67,7 +68,7 @@ func (t *tape) next() (json.RawMessage, error) {
 	a := t.answers[0]
 	t.answers = t.answers[1:]
 	if a.Error != "" {
-		return nil, errors.New(a.Error)
+		return a.Said, errors.New(a.Error)
 	}
 	return a.Said, nil
 }
