@@ -32,7 +32,10 @@ test_cases:
 // TestEveryRuntimeTracesOneTree runs a turn with two tool calls that run side by
 // side, as the binary does.
 func TestEveryRuntimeTracesOneTree(t *testing.T) {
-	for runtime, scope := range map[string]string{"agent_framework": "af", "semantic_kernel": "sk", "claude": "claude"} {
+	for runtime, is := range map[string]struct{ scope, model string }{
+		"agent_framework": {"af", "llama3.1"}, "semantic_kernel": {"sk", "llama3.1"},
+		"claude": {"claude", "llama3.1"}, "google_adk": {"adk", "ollama/llama3.1"},
+	} {
 		for command, args := range map[string][]string{"run": {"both, please"}, "test": {"--no-save"}} {
 			t.Run(runtime+" "+command, func(t *testing.T) {
 				receiver := telemetrytest.New(t)
@@ -44,9 +47,9 @@ func TestEveryRuntimeTracesOneTree(t *testing.T) {
 				if code != exitOK {
 					t.Fatalf("exit %d\n%s%s", code, out.String(), errs.String())
 				}
-				const want = `invoke_agent librarian
-  chat llama3.1
-  chat llama3.1
+				want := `invoke_agent librarian
+  chat ` + is.model + `
+  chat ` + is.model + `
   execute_tool books_search
   execute_tool gates_search
 `
@@ -54,7 +57,7 @@ func TestEveryRuntimeTracesOneTree(t *testing.T) {
 					t.Errorf("the spans are\n%swant\n%s", got, want)
 				}
 				for _, s := range receiver.Spans() {
-					if s.Scope != "holodeck.backends."+scope {
+					if s.Scope != "holodeck.backends."+is.scope {
 						t.Errorf("%s is of scope %s", s.Name, s.Scope)
 					}
 				}
