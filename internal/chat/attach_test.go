@@ -92,7 +92,7 @@ func FuzzReadRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r.usage()
+		r.spent()
 		r.markdown()
 		r.keep([]byte(`{}`))
 		r.truncate(len(r.Exchanges) - 1)

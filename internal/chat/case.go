@@ -15,20 +15,21 @@ import (
 	"github.com/holodeck-go/holodeck/internal/durable"
 )
 
-// addCase writes the last exchange, or all of them, as a test case into the file
-// that holds the agent's cases.
+// addCase writes the conversation, or its last exchange alone, as a test case into
+// the file that holds the agent's cases. An answer holds after what was said before
+// it, so that goes with it unless the person says otherwise.
 func (c *Chat) addCase(_ context.Context, arg string) error {
 	if _, err := c.last(); err != nil {
 		return err
 	}
-	exchanges := c.record.Exchanges[len(c.record.Exchanges)-1:]
-	if first, rest, _ := strings.Cut(arg, " "); first == "all" {
-		exchanges, arg = c.record.Exchanges, strings.TrimSpace(rest)
+	exchanges := c.record.Exchanges
+	if first, rest, _ := strings.Cut(arg, " "); first == "last" {
+		exchanges, arg = exchanges[len(exchanges)-1:], strings.TrimSpace(rest)
 	}
 	draft := config.CaseDraft{Name: arg}
 	for _, e := range exchanges {
 		if e.Result.IsError {
-			return fmt.Errorf("an exchange that ended in an error (%s) says nothing of what is right; take it back with /undo", e.Result.ErrorReason)
+			return fmt.Errorf("an exchange that ended in an error (%s) says nothing of what is right; take it back with /undo, or write the last exchange alone with /case last", e.Result.ErrorReason)
 		}
 		draft.Turns = append(draft.Turns, c.turnDraft(e))
 	}
@@ -39,7 +40,7 @@ func (c *Chat) addCase(_ context.Context, arg string) error {
 	if err := appendCase(file, draft); err != nil {
 		return err
 	}
-	c.Screen.Say(fmt.Sprintf("written to %s; look at what it expects, and run it with holodeck test", file))
+	c.Screen.Say(fmt.Sprintf("written to %s; look at what it expects, and run it with %s", file, commandLine(c.Agent, "test")))
 	return nil
 }
 

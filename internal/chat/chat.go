@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ type Outcome struct {
 	Heard      int // messages and commands
 	Messages   int // that were sent
 	Failed     int // turns that ended in an error
+	Cancelled  int // turns that were interrupted
 	Incomplete int // turns that ended in a limit or a refusal
 	Refused    int // messages that were not sent
 }
@@ -77,7 +79,19 @@ func Run(ctx context.Context, o Options) (_ Outcome, err error) {
 	if err != nil {
 		return c.outcome, err
 	}
-	return c.outcome, c.talk(ctx)
+	err = c.talk(ctx)
+	return c.outcome, errors.Join(err, c.saveAtLast())
+}
+
+// saveAtLast tries again to keep a conversation that could not be kept before.
+func (c *Chat) saveAtLast() error {
+	if c.kept {
+		return nil
+	}
+	if err := c.save(); err != nil {
+		return fmt.Errorf("the conversation is not kept: %w", err)
+	}
+	return nil
 }
 
 // talk reads messages and answers them.
@@ -131,8 +145,8 @@ func (c *Chat) refuse(err error) {
 // turn sends a message and shows the answer. Its error is ctx's.
 func (c *Chat) turn(ctx context.Context, said string) error {
 	if c.MaxMessages > 0 && c.sent >= c.MaxMessages {
-		c.refuse(fmt.Errorf("this was to be a conversation of at most %s (-m); leave with /exit, and continue it with holodeck chat --resume",
-			plural(c.MaxMessages, "message")))
+		c.refuse(fmt.Errorf("this was to be a conversation of at most %s (-m); leave with /exit, and continue it with %s --resume",
+			plural(c.MaxMessages, "message"), commandLine(c.Agent, "chat")))
 		return nil
 	}
 	files, err := attachments(said, c.WorkDir, c.Home)
@@ -169,7 +183,8 @@ func (c *Chat) masked(turn iter.Seq2[agent.Event, error]) iter.Seq2[agent.Event,
 func (c *Chat) close(e *Exchange, err error, answered bool) {
 	switch {
 	case errors.Is(err, context.Canceled):
-		e.Error = "cancelled"
+		c.outcome.Cancelled++
+		e.Error = cancelled
 		e.Result.IsError, e.Result.StopReason, e.Result.ErrorReason = true, agent.StopCancelled, "the turn was cancelled"
 		c.Screen.Line(screen.Note, "cancelled; the conversation goes on from here")
 	case err != nil:
@@ -333,7 +348,7 @@ func (c *Chat) end() error {
 // about says what the conversation is held with.
 func (c *Chat) about() About {
 	a := c.Agent
-	return About{Agent: a.Name, Runtime: string(a.Runtime), Provider: string(a.Model.Provider), Model: a.Model.Name}
+	return About{Agent: a.Name, AgentFile: filepath.Base(a.File), Runtime: string(a.Runtime), Provider: string(a.Model.Provider), Model: a.Model.Name}
 }
 
 func (c *Chat) redactor() *secret.Redactor { return c.Agent.Redactor }

@@ -160,7 +160,7 @@ func open(t *testing.T, file string) *fixture {
 			t.Error(err)
 		}
 	})
-	store, err := chat.OpenStore(dir, getenv, a.Redactor)
+	store, err := chat.OpenStore(a, getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -421,6 +421,83 @@ func (s *endingScreen) Begin(ctx context.Context) context.Context {
 	return ctx
 }
 
+func TestADamagedConversationThatIsTheNewestIsNamed(t *testing.T) {
+	f := open(t, bot)
+	f.talk(t, &person{says: []any{"a"}})
+	good := f.newest(t)
+	write(t, filepath.Join(f.opts.Store.Dir(), "ZZZ", "chat.json"), `{"schema":`)
+	if _, err := f.opts.Store.Find(""); err == nil || !strings.Contains(err.Error(), "ZZZ") || !strings.Contains(err.Error(), " --resume="+good.ID+" continues the one before it") {
+		t.Errorf("%v", err)
+	}
+	if _, err := f.opts.Store.Find("NOSUCH"); !errors.As(err, new(*chat.NotFoundError)) {
+		t.Errorf("%v", err)
+	}
+	if _, err := f.opts.Store.Find("zz"); err == nil || !strings.Contains(err.Error(), "it is damaged") {
+		t.Errorf("%v", err)
+	}
+	if r, err := f.opts.Store.Find(good.ID); err != nil || r.ID != good.ID {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestConversationsAreKeptByAgentFile(t *testing.T) {
+	f := open(t, bot)
+	f.talk(t, &person{says: []any{"a"}})
+	other := *f.opts.Agent
+	other.File = filepath.Join(f.dir, "other.yaml")
+	store, err := chat.OpenStore(&other, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, _, err := store.List(); err != nil || len(list) != 0 || len(store.Said()) != 0 {
+		t.Errorf("another agent of the folder sees %v, %q, %v", list, store.Said(), err)
+	}
+	if _, err := store.Find(""); err == nil || !strings.Contains(err.Error(), "no conversation is kept; holodeck chat "+other.File+" begins one") {
+		t.Errorf("%v", err)
+	}
+	if r := f.newest(t); r.AgentFile != "agent.yaml" {
+		t.Errorf("%+v", r.About)
+	}
+}
+
+func TestUsageHasWhatWasTakenBackAndWhatIsNotKnown(t *testing.T) {
+	f := open(t, bot)
+	p := &person{says: []any{"a", "b", "/undo", "/undo", "/usage", "please stall", "/usage"}, stops: "Let me see"}
+	f.talk(t, p)
+	p.sees(t, "messages    0, and 2 taken back", "messages    1, and 2 taken back")
+	last := p.shown[len(p.shown)-1]
+	if !strings.Contains(last, "cost        not known") || strings.Contains(last, "tokens in   0") {
+		t.Errorf("%s", last)
+	}
+	if o := f.newest(t).Undone; o.Messages != 2 || o.Usage.Total == 0 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestWhatCannotBeKeptToTheEndIsAnError(t *testing.T) {
+	f := open(t, bot)
+	chats := f.opts.Store.Dir()
+	block := func() {
+		if err := errors.Join(os.RemoveAll(chats), os.WriteFile(chats, nil, 0o600)); err != nil {
+			t.Error(err)
+		}
+	}
+	o := f.opts
+	o.Screen = &person{says: []any{block, "a"}}
+	if _, err := chat.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "the conversation is not kept") {
+		t.Errorf("%v", err)
+	}
+	free := func() {
+		if err := os.Remove(chats); err != nil {
+			t.Error(err)
+		}
+	}
+	f.talk(t, &person{says: []any{block, "a", free}})
+	if n := len(f.newest(t).Exchanges); n != 1 {
+		t.Errorf("%d exchanges are kept at last", n)
+	}
+}
+
 func TestDamagedConversationsHideNoOthers(t *testing.T) {
 	f := open(t, bot)
 	f.talk(t, &person{says: []any{"a"}})
@@ -429,7 +506,7 @@ func TestDamagedConversationsHideNoOthers(t *testing.T) {
 	if err != nil || len(list) != 1 || len(damaged) != 1 || !strings.Contains(damaged[0].Error(), "ZZZ") {
 		t.Errorf("%v, %v, %v", list, damaged, err)
 	}
-	if table := chat.Table(list); !strings.Contains(table, "1 message") || !strings.HasSuffix(table, "  a\n") {
+	if table := f.opts.Store.Table(list); !strings.Contains(table, "1 message") || !strings.HasSuffix(table, "  a\n") {
 		t.Errorf("%q", table)
 	}
 }

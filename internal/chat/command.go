@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/holodeck-go/holodeck/internal/chat/screen"
@@ -28,7 +29,7 @@ func commands() []command {
 		{"/resume", "[ID]", "continue a conversation that is kept; without ID, list them", (*Chat).resumeCommand},
 		{"/save", "[FILE]", "write the conversation to FILE (.md to read, .json to continue); without FILE, say where it is kept", (*Chat).saveCommand},
 		{"/model", "[NAME]", "continue with another model of the provider; without NAME, say which it is", (*Chat).switchModel},
-		{"/case", "[all] [NAME]", "write the last exchange, or all of them, as a test case into the agent's file", (*Chat).addCase},
+		{"/case", "[last] [NAME]", "write the conversation, or its last exchange alone, as a test case into the agent's file", (*Chat).addCase},
 		{"/exit", "", "leave; so do Ctrl-D, exit and quit", nil},
 	}
 }
@@ -87,17 +88,18 @@ func (c *Chat) listTools(context.Context, string) error {
 }
 
 func (c *Chat) showUsage(context.Context, string) error {
-	u, cost, elapsed := c.record.usage()
-	calls := 0
-	for _, e := range c.record.Exchanges {
-		calls += len(e.Result.ToolCalls)
-	}
-	price := "not known"
+	sum := c.record.spent()
+	u := sum.Usage
+	price := dollars(sum.CostUSD)
 	switch {
-	case cost != nil:
-		price = dollars(*cost)
-	case u.Total == 0:
+	case sum.Messages == 0:
 		price = "nothing yet"
+	case sum.Unpriced:
+		price = "not known"
+	}
+	messages := strconv.Itoa(len(c.record.Exchanges))
+	if n := c.record.Undone.Messages; n > 0 {
+		messages += fmt.Sprintf(", and %d taken back", n)
 	}
 	more := ""
 	for _, share := range []struct {
@@ -112,8 +114,8 @@ func (c *Chat) showUsage(context.Context, string) error {
 	if u.Reasoning > 0 {
 		reasoning = fmt.Sprintf(", %d of them thinking", u.Reasoning)
 	}
-	c.Screen.Say(fmt.Sprintf("messages    %d\ntool calls  %d\ntokens in   %d%s\ntokens out  %d%s\ncost        %s\ntime        %s\n",
-		len(c.record.Exchanges), calls, u.Prompt, more, u.Completion, reasoning, price, round(elapsed)))
+	c.Screen.Say(fmt.Sprintf("messages    %s\ntool calls  %d\ntokens in   %d%s\ntokens out  %d%s\ncost        %s\ntime        %s\n",
+		messages, sum.ToolCalls, u.Prompt, more, u.Completion, reasoning, price, round(sum.Elapsed)))
 	return nil
 }
 
@@ -186,7 +188,7 @@ func (c *Chat) resumeCommand(ctx context.Context, ref string) error {
 		for _, err := range damaged {
 			c.trouble("%v; it is left out", err)
 		}
-		c.Screen.Say(Table(list))
+		c.Screen.Say(c.Store.Table(list))
 		return nil
 	}
 	r, err := c.Store.Find(ref)
@@ -200,9 +202,9 @@ func (c *Chat) resumeCommand(ctx context.Context, ref string) error {
 }
 
 // Table returns a list of conversations as people read it.
-func Table(list []Overview) string {
+func (s *Store) Table(list []Overview) string {
 	if len(list) == 0 {
-		return "no conversation is kept; holodeck chat begins one\n"
+		return fmt.Sprintf("no conversation is kept; %s begins one\n", s.chat)
 	}
 	var b strings.Builder
 	for _, o := range list {

@@ -27,6 +27,7 @@ type Record struct {
 	Began     time.Time  `json:"began"`
 	Changed   time.Time  `json:"changed"`
 	Exchanges []Exchange `json:"exchanges"`
+	Undone    Spent      `json:"undone,omitzero"` // on what was taken back
 	// Snapshots are the states of the session after so many exchanges, the oldest
 	// first; the last is that after all of them.
 	Snapshots []Snapshot `json:"snapshots"`
@@ -34,10 +35,11 @@ type Record struct {
 
 // About is what a conversation was held with.
 type About struct {
-	Agent    string `json:"agent"`
-	Runtime  string `json:"runtime"`
-	Provider string `json:"provider"`
-	Model    string `json:"model"`
+	Agent     string `json:"agent"`
+	AgentFile string `json:"agent_file,omitempty"` // its name, for a folder may hold several
+	Runtime   string `json:"runtime"`
+	Provider  string `json:"provider"`
+	Model     string `json:"model"`
 }
 
 // Exchange is a message and what came of it.
@@ -46,7 +48,7 @@ type Exchange struct {
 	Said    string        `json:"said"`
 	Files   []string      `json:"files,omitempty"` // that went with it, absolute
 	Result  agent.Result  `json:"result"`
-	Error   string        `json:"error,omitempty"` // that the turn ended in
+	Error   string        `json:"error,omitempty"` // that the turn ended in, or cancelled
 	Elapsed time.Duration `json:"elapsed_ns"`
 }
 
@@ -80,32 +82,52 @@ func (r *Record) keep(state json.RawMessage) {
 	r.Snapshots = r.Snapshots[first:]
 }
 
-// truncate goes back to so many exchanges.
+// truncate goes back to so many exchanges. What the others took stays spent.
 func (r *Record) truncate(exchanges int) {
+	for _, e := range r.Exchanges[exchanges:] {
+		r.Undone.add(e)
+	}
 	r.Exchanges = r.Exchanges[:exchanges]
 	for len(r.Snapshots) > 0 && r.Snapshots[len(r.Snapshots)-1].After > exchanges {
 		r.Snapshots = r.Snapshots[:len(r.Snapshots)-1]
 	}
 }
 
-// usage returns the sums over the exchanges. The cost is nil when that of one is
-// not known.
-func (r *Record) usage() (u agent.Usage, cost *float64, elapsed time.Duration) {
-	sum := 0.0
-	known := len(r.Exchanges) > 0
+// cancelled is the Error of an exchange that the person interrupted.
+const cancelled = "cancelled"
+
+// Spent is what exchanges took.
+type Spent struct {
+	Messages  int           `json:"messages"`
+	ToolCalls int           `json:"tool_calls"`
+	Usage     agent.Usage   `json:"usage"`
+	CostUSD   float64       `json:"cost_usd"`
+	Unpriced  bool          `json:"unpriced,omitempty"` // it cost more than that: how much is not known
+	Elapsed   time.Duration `json:"elapsed_ns"`
+}
+
+// add adds an exchange. What a turn cost that was cancelled is not known: the
+// model tells at the end.
+func (s *Spent) add(e Exchange) {
+	s.Messages++
+	s.ToolCalls += len(e.Result.ToolCalls)
+	s.Usage = s.Usage.Add(e.Result.Usage)
+	s.Elapsed += e.Elapsed
+	if e.Result.CostUSD != nil {
+		s.CostUSD += *e.Result.CostUSD
+	}
+	if e.Error == cancelled || e.Result.CostUSD == nil && e.Result.Usage.Total > 0 {
+		s.Unpriced = true
+	}
+}
+
+// spent returns what the whole conversation took, with what was taken back.
+func (r *Record) spent() Spent {
+	sum := r.Undone
 	for _, e := range r.Exchanges {
-		u = u.Add(e.Result.Usage)
-		elapsed += e.Elapsed
-		if e.Result.CostUSD != nil {
-			sum += *e.Result.CostUSD
-		} else if e.Result.Usage.Total > 0 {
-			known = false
-		}
+		sum.add(e)
 	}
-	if known {
-		cost = &sum
-	}
-	return u, cost, elapsed
+	return sum
 }
 
 // masked returns the record with every secret in it masked, as it is kept. What

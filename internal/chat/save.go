@@ -26,7 +26,7 @@ func (c *Chat) saveCommand(_ context.Context, file string) error {
 	if err := c.save(); err != nil {
 		return err
 	}
-	c.Screen.Say(fmt.Sprintf("kept as %s in %s; holodeck chat --resume=%s continues it", c.record.ID, c.Store.dir, c.record.ID))
+	c.Screen.Say(fmt.Sprintf("kept as %s in %s; %s --resume=%s continues it", c.record.ID, c.Store.dir, c.Store.chat, c.record.ID))
 	return nil
 }
 

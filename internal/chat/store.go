@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/durable"
 	"github.com/holodeck-go/holodeck/internal/secret"
 )
@@ -26,6 +27,8 @@ import (
 // A folder may be removed at any time that no process is in its conversation.
 type Store struct {
 	dir      string
+	file     string // the name of the agent's file: conversations of others are not seen
+	chat     string // the command line that talks with the agent
 	redactor *secret.Redactor
 }
 
@@ -35,23 +38,45 @@ const (
 	lockFile    = "lock"
 )
 
-// OpenStore returns the store of the agent in agentDir, having made sure that it
-// can be written. getenv is os.Getenv or stands in for it.
-func OpenStore(agentDir string, getenv func(string) string, r *secret.Redactor) (*Store, error) {
-	state, err := durable.StateDir(agentDir, getenv)
+// OpenStore returns the store of an agent, having made sure that it can be written.
+// getenv is os.Getenv or stands in for it.
+func OpenStore(a *config.Agent, getenv func(string) string) (*Store, error) {
+	state, err := durable.StateDir(a.Dir, getenv)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{dir: filepath.Join(state, chatsFolder), redactor: r}, nil
+	return newStore(state, a), nil
 }
 
 // StoreFor is OpenStore for a look: it makes nothing.
-func StoreFor(agentDir string, getenv func(string) string, r *secret.Redactor) (*Store, error) {
-	state, err := durable.StatePath(agentDir, getenv)
+func StoreFor(a *config.Agent, getenv func(string) string) (*Store, error) {
+	state, err := durable.StatePath(a.Dir, getenv)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{dir: filepath.Join(state, chatsFolder), redactor: r}, nil
+	return newStore(state, a), nil
+}
+
+// newStore returns the store of an agent in a state folder.
+func newStore(state string, a *config.Agent) *Store {
+	return &Store{
+		dir: filepath.Join(state, chatsFolder), file: filepath.Base(a.File), chat: commandLine(a, "chat"), redactor: a.Redactor,
+	}
+}
+
+// commandLine returns the command line of a command for an agent.
+func commandLine(a *config.Agent, command string) string {
+	line, path := "holodeck "+command, a.File
+	if filepath.Base(path) == "agent.yaml" {
+		path = filepath.Dir(path)
+	}
+	switch {
+	case path == ".":
+		return line
+	case strings.ContainsAny(path, " \t'\"\\$&;()*?<>|`!#~"):
+		return line + " '" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return line + " " + path
 }
 
 // Dir returns the folder of the store.
@@ -73,6 +98,22 @@ type Overview struct {
 
 // List returns what is kept, the last one used first, and what could not be read.
 func (s *Store) List() (list []Overview, damaged []error, err error) {
+	list, bad, err := s.scan()
+	for _, d := range bad {
+		damaged = append(damaged, d.err)
+	}
+	return list, damaged, err
+}
+
+// damaged is a conversation that cannot be read.
+type damaged struct {
+	id      string
+	changed time.Time // of its file
+	err     error
+}
+
+// scan returns what is kept, the last one used first, and what could not be read.
+func (s *Store) scan() (list []Overview, bad []damaged, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -90,7 +131,14 @@ func (s *Store) List() (list []Overview, damaged []error, err error) {
 			continue // it was begun, and nothing was said
 		}
 		if err != nil {
-			damaged = append(damaged, err)
+			d := damaged{id: entry.Name(), err: err}
+			if info, err := os.Stat(path); err == nil {
+				d.changed = info.ModTime()
+			}
+			bad = append(bad, d)
+			continue
+		}
+		if !s.holds(r) {
 			continue
 		}
 		list = append(list, Overview{
@@ -101,8 +149,12 @@ func (s *Store) List() (list []Overview, damaged []error, err error) {
 	slices.SortFunc(list, func(a, b Overview) int {
 		return cmp.Or(b.Changed.Compare(a.Changed), strings.Compare(b.ID, a.ID))
 	})
-	return list, damaged, nil
+	return list, bad, nil
 }
+
+// holds reports whether a conversation was held with the agent of the store. One
+// that does not know its file may have been.
+func (s *Store) holds(r *Record) bool { return r.AgentFile == "" || r.AgentFile == s.file }
 
 // Said returns what was said in the newest conversations, the oldest first. What
 // cannot be read is left out: it is for the arrow keys.
@@ -112,7 +164,7 @@ func (s *Store) Said() []string {
 	var said []string
 	for _, entry := range entries[max(0, len(entries)-newest):] {
 		r, err := read(filepath.Join(s.dir, entry.Name(), chatFile))
-		if err != nil {
+		if err != nil || !s.holds(r) {
 			continue
 		}
 		for _, e := range r.Exchanges {
@@ -146,18 +198,23 @@ func (s *Store) Find(ref string) (*Record, error) {
 		}
 		return r, err
 	}
-	list, damaged, err := s.List()
+	matches, bad, err := s.scan()
 	if err != nil {
 		return nil, err
 	}
-	matches := slices.DeleteFunc(list, func(o Overview) bool { return !strings.HasPrefix(o.ID, strings.ToUpper(ref)) })
+	matches = slices.DeleteFunc(matches, func(o Overview) bool { return !strings.HasPrefix(o.ID, strings.ToUpper(ref)) })
+	bad = slices.DeleteFunc(bad, func(d damaged) bool {
+		return !strings.HasPrefix(d.id, strings.ToUpper(ref)) || ref == "" && len(matches) > 0 && d.changed.Before(matches[0].Changed)
+	})
 	switch {
-	case len(matches) == 0 && len(damaged) > 0:
-		return nil, damaged[0]
+	case len(bad) > 0 && len(matches) > 0 && ref == "":
+		return nil, fmt.Errorf("%w; %s --resume=%s continues the one before it", bad[0].err, s.chat, matches[0].ID)
+	case len(bad) > 0 && len(matches) == 0:
+		return nil, bad[0].err
 	case len(matches) == 0 && ref == "":
-		return nil, &NotFoundError{"no conversation is kept; holodeck chat begins one"}
+		return nil, &NotFoundError{fmt.Sprintf("no conversation is kept; %s begins one", s.chat)}
 	case len(matches) == 0:
-		return nil, &NotFoundError{fmt.Sprintf("no conversation that is kept has the id %s; holodeck chat --list lists them", ref)}
+		return nil, &NotFoundError{fmt.Sprintf("no conversation that is kept has the id %s; %s --list lists them", ref, s.chat)}
 	case len(matches) > 1 && ref != "":
 		return nil, &NotFoundError{fmt.Sprintf("%d conversations have ids that begin with %s; give more of it", len(matches), ref)}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,9 @@ func newChatCmd(a *app) *cobra.Command {
 			if err := opts.check(cmd); err != nil {
 				return err
 			}
+			if opts.resume == newestChat && !a.exists(path) {
+				return &usageError{fmt.Errorf("there is no agent %s; if it is a conversation, write --resume=%s", path, path)}
+			}
 			opts.open.degrade = true // a person is there who reads what is missing
 			if opts.list {
 				return a.listChats(path, opts)
@@ -86,13 +90,22 @@ func (o *chatOptions) check(cmd *cobra.Command) error {
 	return o.open.checkTape()
 }
 
+// exists reports whether there is something at a path.
+func (a *app) exists(path string) bool {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.WorkDir, path)
+	}
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // listChats prints the conversations that are kept.
 func (a *app) listChats(path string, opts chatOptions) error {
 	loaded, problems := a.lookAt(path)
 	if loaded == nil {
 		return &config.Error{Problems: problems}
 	}
-	store, err := chat.StoreFor(loaded.Dir, a.variable, loaded.Redactor)
+	store, err := chat.StoreFor(loaded, a.variable)
 	if err != nil {
 		return err
 	}
@@ -106,7 +119,7 @@ func (a *app) listChats(path string, opts chatOptions) error {
 	if opts.asJSON {
 		return printJSON(a.Stdout, append([]chat.Overview{}, list...))
 	}
-	_, err = fmt.Fprint(a.Stdout, chat.Table(list))
+	_, err = fmt.Fprint(a.Stdout, store.Table(list))
 	return err
 }
 
@@ -129,7 +142,7 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 		},
 	}
 	if opts.open.tape.replay == "" {
-		o.Store, err = chat.OpenStore(loaded.Dir, a.variable, loaded.Redactor)
+		o.Store, err = chat.OpenStore(loaded, a.variable)
 		switch {
 		case err != nil && opts.resume != "":
 			return err
@@ -162,13 +175,13 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 		}
 	}
 	if a.inTerminal() {
-		err = a.chatInTerminal(ctx, o, opts.open.elicitor)
-		opened.tape.whole = err == nil
+		outcome, err := a.chatInTerminal(ctx, o, opts.open.elicitor)
+		a.endTape(opened.tape, outcome, err == nil || ctx.Err() == nil && errors.As(err, new(interrupted)))
 		return err
 	}
 	o.Screen = screen.NewPlain(a.Stdin, a.Stdout, a.Stderr, screen.PlainOptions{Prompt: a.prompt(), Quiet: a.quiet, Verbose: a.verbose > 0})
 	outcome, err := chat.Run(ctx, o)
-	opened.tape.whole = err == nil
+	a.endTape(opened.tape, outcome, err == nil)
 	return a.chatEnd(ctx, outcome, err)
 }
 
@@ -189,7 +202,7 @@ func (a *app) prompt() string {
 
 // chatInTerminal holds a conversation in a terminal. What goes wrong in a turn is
 // seen there, and does not count at the end.
-func (a *app) chatInTerminal(ctx context.Context, o chat.Options, servers *elicitor) (err error) {
+func (a *app) chatInTerminal(ctx context.Context, o chat.Options, servers *elicitor) (outcome chat.Outcome, err error) {
 	s := term.Open(term.Options{
 		In: a.Stdin, Out: a.Stdout, Environ: a.Environ, Color: a.colors(), Quiet: a.quiet,
 		Footer:   fmt.Sprintf("%s · %s · /help · Ctrl-D leaves", o.Agent.Name, o.Agent.Model.Name),
@@ -204,14 +217,22 @@ func (a *app) chatInTerminal(ctx context.Context, o chat.Options, servers *elici
 	o.Screen = s
 	servers.show(s)
 	defer servers.show(nil)
-	_, err = chat.Run(ctx, o)
+	outcome, err = chat.Run(ctx, o)
 	switch {
 	case errors.Is(err, screen.ErrLeave):
-		return interrupted{os.Interrupt}
+		return outcome, interrupted{os.Interrupt}
 	case err != nil && ctx.Err() != nil:
-		return &cutShort{"the conversation so far is kept", err}
+		return outcome, &cutShort{"the conversation so far is kept", err}
 	}
-	return err
+	return outcome, err
+}
+
+// endTape says whether a recording is whole, and what no replay can do.
+func (a *app) endTape(t *tape, o chat.Outcome, whole bool) {
+	t.whole = whole
+	if whole && t.recorder != nil && o.Cancelled > 0 {
+		a.tell("%s of this recording was cancelled, which no replay does: it ends in an error there", plural(o.Cancelled, "turn"))
+	}
 }
 
 // said returns what the arrow keys go back to.
