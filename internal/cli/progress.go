@@ -92,6 +92,9 @@ func (p *indexProgress) say(text string) {
 		return
 	}
 	p.clear()
+	if p.terminal {
+		text = printable(text) // names of files are in it
+	}
 	fmt.Fprintln(p.w, text)
 }
 

@@ -65,7 +65,7 @@ func newSearchCmd(a *app) *cobra.Command {
 				if err != nil {
 					return fmt.Errorf("search with %s: %w", name, err)
 				}
-				if err := printHits(a.Stdout, name, args[2], hits, asJSON); err != nil {
+				if err := printHits(a.Stdout, a.StdoutTerminal, name, args[2], hits, asJSON); err != nil {
 					return fmt.Errorf("write the result: %w", err)
 				}
 				return nil
@@ -195,8 +195,9 @@ func printIndexes(w io.Writer, file string, tools []knowledge.Tool, asJSON bool)
 	return nil
 }
 
-// printHits prints what a search found.
-func printHits(w io.Writer, name, query string, hits []knowledge.Hit, asJSON bool) error {
+// printHits prints what a search found. A terminal is not given what steers it,
+// whatever documents say.
+func printHits(w io.Writer, terminal bool, name, query string, hits []knowledge.Hit, asJSON bool) error {
 	if asJSON {
 		if hits == nil {
 			hits = []knowledge.Hit{}
@@ -217,7 +218,11 @@ func printHits(w io.Writer, name, query string, hits []knowledge.Hit, asJSON boo
 				return err
 			}
 		}
-		if _, err := io.WriteString(w, hitText(i+1, h)); err != nil {
+		text := hitText(i+1, h)
+		if terminal {
+			text = printable(text)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
 			return err
 		}
 	}

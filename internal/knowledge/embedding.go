@@ -17,7 +17,10 @@ const batchSize = 256
 // embed gives every passage its vector. A text is embedded once, however many
 // passages have it, and not at all when the index knows its vector.
 func (v *searchTool) embed(ctx context.Context, p *plan, sources []newSource) error {
-	if v.embedder == nil {
+	switch {
+	case len(sources) == 0:
+		return nil // what went needs nothing
+	case v.embedder == nil:
 		v.report(func(p *Progress) {
 			p.DocumentsTotal = len(sources)
 			for _, s := range sources {
