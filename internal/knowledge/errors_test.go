@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,8 @@ import (
 	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/knowledge/convert"
+	"github.com/holodeck-go/holodeck/internal/knowledge/convert/ooxml/ooxmltest"
+	"github.com/holodeck-go/holodeck/internal/knowledge/convert/pdf/pdftest"
 )
 
 func requireNotReady(t *testing.T, err error) {
@@ -62,7 +65,7 @@ func TestBadSourcesAreRefused(t *testing.T) {
 		{"empty folder", map[string]string{"docs/": ""}, docs, []string{"source docs holds no file that this build reads (.csv .docx .htm .html .json .jsonl .md .pdf .pptx .txt .xlsx)"}},
 		{"folder of other kinds", map[string]string{"docs/a.zip": "x", "docs/b.zip": "x", "docs/Makefile": "x"}, docs, []string{"; found 1 without extension, 2 .zip"}},
 		{"only hidden files", map[string]string{"docs/.a.md": "x", "docs/.git/b.md": "x"}, docs, []string{"holds no file"}},
-		{"blank files", map[string]string{"docs/a.md": " \n\n", "docs/b.txt": ""}, docs, []string{"source docs holds no text"}},
+		{"blank files", map[string]string{"docs/a.md": " \n\n", "docs/b.txt": ""}, docs, []string{"source docs cannot be indexed:\ndocs/a.md: has no text; give it some, or take it out of the source\ndocs/b.txt: has no text"}},
 		{"another kind of file", map[string]string{"a.zip": "x"}, "type: vectorstore\nsource: a.zip", []string{"source: this build reads no .zip files yet", "it reads .csv .docx .htm .html .json .jsonl .md .pdf .pptx .txt .xlsx"}},
 		{"binary", map[string]string{"docs/b.md": "PK\x03\x04\x00"}, docs, []string{"source docs cannot be indexed:\ndocs/b.md: is binary, not text"}},
 		{"several bad files at once", map[string]string{"docs/b.md": "\x00", "docs/c.json": "{"}, docs, []string{"docs/b.md: is binary", "docs/c.json: is not JSON"}},
@@ -255,5 +258,25 @@ func TestOpenRefusesOtherTools(t *testing.T) {
 	_, err := knowledge.Open(t.Context(), agent.Env{}, &config.Agent{}, &config.MCPTool{ToolBase: config.ToolBase{Name: "m", Type: config.ToolMCP}}, nil, knowledge.Options{})
 	if err == nil || !strings.Contains(err.Error(), "a tool of type mcp is not a retrieval tool") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A file without text is told by name, and the others are found.
+func TestFilesWithoutTextAreTold(t *testing.T) {
+	files := map[string]string{
+		"docs/a.md": "A brass lamp.", "docs/empty.md": "", "docs/blank.json": "{}",
+		"docs/empty.pdf": string(pdftest.File{}.Bytes()), "docs/empty.docx": string(ooxmltest.Word{}.Bytes()),
+	}
+	tool := newDesk(t, files).open(docs)
+	got := tool.Stats().Skipped
+	var want []string
+	for _, name := range []string{"blank.json", "empty.docx", "empty.md", "empty.pdf"} {
+		want = append(want, "docs/"+name+": has no text; give it some, or take it out of the source")
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("left out %q\nwant %q", got, want)
+	}
+	if got := sources(t, tool, "lamp"); got != "docs/a.md" {
+		t.Errorf("found %q", got)
 	}
 }

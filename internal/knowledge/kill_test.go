@@ -117,7 +117,10 @@ func TestAKilledIndexerLeavesACompleteIndex(t *testing.T) {
 			k.run(t, d.dir)
 			requireOneGeneration(t, d, first)
 
-			// And the next process goes on from there.
+			// And the next process goes on from there, with whole files.
+			if err := writeGeneration(d.dir, 0); err != nil {
+				t.Fatal(err)
+			}
 			d.write("docs/new.txt", "a copper kettle")
 			tool := d.open(keys)
 			if got := sources(t, tool, "kettle"); got != "docs/new.txt" {

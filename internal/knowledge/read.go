@@ -37,6 +37,9 @@ func (s settings) read(ctx context.Context, conv *convert.Converter, f sourceFil
 	if err != nil {
 		return content{}, err
 	}
+	if strings.TrimSpace(d.Text) == "" {
+		return content{}, errors.New("has no text; give it some, or take it out of the source")
+	}
 	c.note = d.Note
 	if s.structure != nil {
 		c.text = d.Text

@@ -209,7 +209,7 @@ func (l jsonLine) parse() (node, error) {
 	n, at, err := parseValueAt(l.text)
 	if err != nil {
 		_, column := position(l.text, at)
-		return node{}, sayf("Invalid JSON on line %d, column %d: %v", l.number, column, err)
+		return node{}, sayf("Invalid JSON on line %d, column %d: %v; mend that line, or remove it", l.number, column, err)
 	}
 	return n, nil
 }

@@ -88,6 +88,9 @@ func walk(root node, path, metaPrefix string) ([]found, error) {
 					lacking = object
 					continue
 				}
+				if twice, ok := repeated(object.keys); ok {
+					return nil, fmt.Errorf("has the key '%s' twice in an object on the way to record_path '%s', which would hide one; rename one", twice, path)
+				}
 				around := append(f.around[:len(f.around):len(f.around)], siblings(object, i, metaPrefix))
 				next = append(next, found{node: object.items[i], around: around})
 			}
@@ -98,6 +101,18 @@ func walk(root node, path, metaPrefix string) ([]found, error) {
 		at = next
 	}
 	return at, nil
+}
+
+// repeated returns a key that an object has twice, or false.
+func repeated(keys []string) (string, bool) {
+	seen := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		if seen[key] {
+			return key, true
+		}
+		seen[key] = true
+	}
+	return "", false
 }
 
 // siblings returns the fields of object but the one at index i.
@@ -129,20 +144,19 @@ func (f found) record(item node, where string, opts RecordOptions) (Record, erro
 		return Record{}, fmt.Errorf("%s is not an object with fields but: %s", where, item.kind)
 	}
 	r := Record{Where: where}
-	index := map[string]int{} // of a name in r.Fields
+	seen := map[string]bool{} // names in r.Fields
 	for i, key := range item.keys {
-		field := newField(opts.RecordPrefix+key, item.items[i])
-		if at, ok := index[field.Name]; ok {
-			r.Fields[at] = field // as in Python, the last of equal keys counts
+		if name := opts.RecordPrefix + key; !seen[name] {
+			seen[name] = true
+			r.Fields = append(r.Fields, newField(name, item.items[i]))
 			continue
 		}
-		index[field.Name] = len(r.Fields)
-		r.Fields = append(r.Fields, field)
+		return Record{}, fmt.Errorf("has the key '%s' twice in %s, which would hide one; rename one", key, where)
 	}
 	for _, fields := range slices.Backward(f.around) {
 		for _, field := range fields {
-			if _, ok := index[field.Name]; !ok {
-				index[field.Name] = len(r.Fields)
+			if !seen[field.Name] {
+				seen[field.Name] = true
 				r.Fields = append(r.Fields, field)
 			}
 		}
