@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -238,7 +239,9 @@ func TestHooksAndPermissionsFailClosed(t *testing.T) {
 			hook(PreToolUse, "fails", func(context.Context, HookInput) (HookOutput, error) { return HookOutput{}, errors.New("no network") }),
 			hook(PreToolUse, "panics", func(context.Context, HookInput) (HookOutput, error) { panic("oh") }),
 			slow,
-			hook(PostToolUse, "replaces", func(context.Context, HookInput) (HookOutput, error) { return HookOutput{Output: &replaced}, nil }),
+			hook(PostToolUse, "replaces", func(context.Context, HookInput) (HookOutput, error) {
+				return HookOutput{Output: json.RawMessage(strconv.Quote(replaced))}, nil
+			}),
 			hook(PostToolUse, "fails", func(context.Context, HookInput) (HookOutput, error) { return HookOutput{}, errors.New("no network") }),
 			hook(Stop, "", func(context.Context, HookInput) (HookOutput, error) { return HookOutput{}, nil }),
 		},

@@ -236,7 +236,7 @@ type hookSpecific struct {
 	Decision string          `json:"permissionDecision,omitempty"`
 	Reason   string          `json:"permissionDecisionReason,omitempty"`
 	Input    json.RawMessage `json:"updatedInput,omitempty"`
-	Output   *string         `json:"updatedToolOutput,omitempty"`
+	Output   json.RawMessage `json:"updatedToolOutput,omitempty"`
 }
 
 // hooked calls a hook. The program goes on as if nothing was where a hook fails,
@@ -265,8 +265,7 @@ func (c *Client) hooked(ctx context.Context, req request) (json.RawMessage, erro
 	case err != nil && h.Event == PreToolUse:
 		s.Decision, s.Reason = "deny", "a hook failed: "+err.Error()
 	case err != nil && h.Event == PostToolUse:
-		withheld := "[the output is withheld: a hook failed: " + err.Error() + "]"
-		s.Output = &withheld
+		s.Output = withheld(in.ToolResponse, "[the output is withheld: a hook failed: "+err.Error()+"]")
 	case err != nil:
 		return nil, err
 	case out.Deny && h.Event == PreToolUse:
@@ -279,6 +278,36 @@ func (c *Client) hooked(ctx context.Context, req request) (json.RawMessage, erro
 		s = nil
 	}
 	return encodeAnswer(hookAnswer{s})
+}
+
+// withheld returns an output with text in place of every text in it but for what
+// says of which kind it is: the program takes none of another form.
+func withheld(output json.RawMessage, text string) json.RawMessage {
+	var value any
+	if json.Unmarshal(output, &value) != nil {
+		value = text
+	}
+	var cover func(key string, v any) any
+	cover = func(key string, v any) any {
+		switch v := v.(type) {
+		case string:
+			if key == "type" {
+				return v
+			}
+			return text
+		case []any:
+			for i := range v {
+				v[i] = cover(key, v[i])
+			}
+		case map[string]any:
+			for k := range v {
+				v[k] = cover(k, v[k])
+			}
+		}
+		return v
+	}
+	covered, _ := json.Marshal(cover("", value)) // what was JSON can be written as JSON
+	return covered
 }
 
 func (h Hook) timeout() time.Duration {

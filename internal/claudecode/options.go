@@ -112,7 +112,9 @@ type HookOutput struct {
 	Reason string          // of Deny
 	Allow  bool            // before a tool: it needs no other permission
 	Input  json.RawMessage // before a tool, with Allow: in place of its input
-	Output *string         // after a tool: in place of its output
+	// Output is, after a tool, what stands in place of its output. It has that form:
+	// another the program leaves aside.
+	Output json.RawMessage
 }
 
 // ToolUse is a call that waits for permission.

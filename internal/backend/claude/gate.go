@@ -105,7 +105,7 @@ func (s *cliSession) returned(ctx context.Context, in claudecode.HookInput) (cla
 	if c := s.backend.agent.Claude; c != nil && c.DisableDefaultHooks || bytes.Equal(masked, in.ToolResponse) {
 		return claudecode.HookOutput{}, nil
 	}
-	return claudecode.HookOutput{Output: &text}, nil
+	return claudecode.HookOutput{Output: masked}, nil
 }
 
 // permit decides a call that the rules of the CLI leave open: a person is asked
