@@ -75,5 +75,5 @@ if [ "${2:-}" = bench ]; then
 	exit
 fi
 run internal/claudecode claudecode -test.run TheReal -test.timeout 5m
-run internal/backend backend -test.run TheRealCLI -test.timeout 15m
+run internal/backend backend -test.run TheRealCLI -test.timeout 15m -test.parallel 2
 run acceptance acceptance -test.run TestClaudeScripts -test.timeout 5m
