@@ -74,6 +74,12 @@ type model struct {
 	busy          string
 	since, now    time.Time
 	question      *question
+
+	drawn struct { // of the answer, the last time
+		text  string
+		width int
+		lines []string
+	}
 }
 
 func newModel(s *Screen, o Options) *model {

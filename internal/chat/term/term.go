@@ -50,7 +50,8 @@ type Screen struct {
 
 	mu            sync.Mutex
 	width, height int                // of the terminal
-	tail          string             // of the answer: what may still change
+	tail          []byte             // of the answer: what may still change
+	looked        int                // how long the tail was when it was looked at for what is complete
 	printed       part               // what was printed last
 	cancel        context.CancelFunc // of the turn under way, else nil
 }
@@ -149,12 +150,13 @@ func (s *Screen) Busy(what string) { s.program.Send(busyMsg(screen.OneLine(what,
 // printed; the rest is shown below them at the next tick.
 func (s *Screen) Text(piece string) {
 	s.mu.Lock()
-	s.tail += screen.Printable(piece)
+	s.tail = append(s.tail, screen.Printable(piece)...)
 	n := 0
-	if strings.Contains(piece, "\n") {
-		n = markdown.Stable(s.tail)
+	if strings.Contains(piece, "\n") && len(s.tail) >= s.looked+s.looked/8 { // a long one, less often
+		n = markdown.Stable(string(s.tail))
+		s.looked = len(s.tail) - n
 	}
-	stable := s.tail[:n]
+	stable := string(s.tail[:n])
 	s.tail = s.tail[n:]
 	s.mu.Unlock()
 	if n > 0 {
@@ -168,8 +170,8 @@ func (s *Screen) Break() { s.flush() }
 // flush prints what is left of the answer.
 func (s *Screen) flush() {
 	s.mu.Lock()
-	rest := s.tail
-	s.tail = ""
+	rest := string(s.tail)
+	s.tail, s.looked = nil, 0
 	s.mu.Unlock()
 	if strings.TrimSpace(rest) != "" {
 		s.print(answer, s.render.Render(rest, s.columns()))

@@ -49,12 +49,7 @@ func (m *model) View() tea.View {
 func (m *model) above() []string {
 	out := []string{""}
 	width := max(1, m.width-1)
-	m.screen.mu.Lock()
-	tail := m.screen.tail
-	m.screen.mu.Unlock()
-	if strings.TrimSpace(tail) != "" {
-		out = append(out, m.screen.render.Render(tail, width)...)
-	}
+	out = append(out, m.tail(width)...)
 	switch {
 	case m.question != nil:
 		most := shown(m.height) - m.input.Height() - 1
@@ -73,6 +68,24 @@ func (m *model) above() []string {
 		out = out[len(out)-max(0, most):]
 	}
 	return out
+}
+
+// tail returns the end of the answer, which may still change. It is drawn anew when
+// it has grown, and as much of it as may be seen: what a long paragraph costs does
+// not grow with it.
+func (m *model) tail(width int) []string {
+	most := 4 * (width + 1) * max(m.height, 1)
+	m.screen.mu.Lock()
+	seen := m.screen.tail
+	tail := strings.ToValidUTF8(string(seen[max(0, len(seen)-most):]), "")
+	m.screen.mu.Unlock()
+	if d := &m.drawn; d.text != tail || d.width != width {
+		d.text, d.width, d.lines = tail, width, nil
+		if strings.TrimSpace(tail) != "" {
+			d.lines = m.screen.render.Render(tail, width)
+		}
+	}
+	return m.drawn.lines
 }
 
 // progress returns the line that says what is under way.
