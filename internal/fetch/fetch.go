@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -150,9 +151,11 @@ func restricted(client *http.Client) *http.Client {
 	own.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		switch {
 		case len(via) > maxRedirects:
-			return &refusedError{fmt.Sprintf("is redirected more than %d times", maxRedirects)}
+			return &refusedError{fmt.Sprintf("is redirected more than %d times; give the address where it ends", maxRedirects)}
+		case req.URL.Scheme != "https" && req.URL.Scheme != "http":
+			return &refusedError{"is redirected to an address that begins with " + req.URL.Scheme + ":, which is not followed; give one that begins with http:// or https://"}
 		case req.URL.Scheme != "https" && via[len(via)-1].URL.Scheme == "https":
-			return &refusedError{"is redirected from https to " + req.URL.Scheme + ", which is not followed"}
+			return &refusedError{"is redirected from https to " + req.URL.Scheme + ", which is not followed; give that address, if what is sent need not be secret"}
 		}
 		return nil
 	}
@@ -237,7 +240,7 @@ func (g *getter) try(ctx context.Context, have kept) (f File, after time.Duratio
 	}
 	resp, err := g.client.Do(req)
 	if err != nil {
-		return File{}, 0, withoutAddress(err)
+		return File{}, 0, unanswered(err)
 	}
 	defer resp.Body.Close() // what counts of it is read
 	switch code := resp.StatusCode; {
@@ -246,11 +249,11 @@ func (g *getter) try(ctx context.Context, have kept) (f File, after time.Duratio
 	case code == http.StatusOK:
 	case code >= http.StatusInternalServerError, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout:
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // a date is not worth more
-		return File{}, time.Duration(seconds) * time.Second, fmt.Errorf("the server answers HTTP %s", resp.Status)
+		return File{}, time.Duration(seconds) * time.Second, fmt.Errorf("the server answers HTTP %s; try again later", resp.Status)
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return File{}, 0, &refusedError{fmt.Sprintf("the server answers HTTP %s; it asks for credentials, which HOLODECK_HTTP_AUTH_HEADER can hold", resp.Status)}
 	default:
-		return File{}, 0, &refusedError{"the server answers HTTP " + resp.Status}
+		return File{}, 0, &refusedError{"the server answers HTTP " + resp.Status + "; check the address"}
 	}
 	if resp.ContentLength > g.opts.Limit {
 		return File{}, 0, g.tooLarge()
@@ -263,11 +266,17 @@ func (g *getter) tooLarge() error {
 	return &refusedError{fmt.Sprintf("is larger than %.4g MiB; fetch the part that matters by hand", float64(g.opts.Limit)/(1<<20))}
 }
 
-// withoutAddress returns the cause of a failed request: the whole address may
-// hold a secret.
-func withoutAddress(err error) error {
+// unanswered says why a request had no answer, without the whole address, which
+// may hold a secret.
+func unanswered(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
+		err = e.Err
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return &refusedError{"the server speaks http there, and no https; write the address with http://, or with the port where it speaks https"}
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
+		return fmt.Errorf("there is no connection (%w); check the address, and whether its server runs", err)
 	}
 	return err
 }
@@ -283,12 +292,16 @@ func (g *getter) keep(resp *http.Response) (File, error) {
 	hash := sha256.New()
 	const private fs.FileMode = 0o600
 	temp := filepath.Join(g.opts.Dir, g.stem+".part")
+	var n int64
 	var cut bool
-	err := durable.Replace(temp, private, func(w io.Writer) error {
-		n, err := io.Copy(io.MultiWriter(w, hash), io.LimitReader(resp.Body, g.opts.Limit+1))
+	err := durable.Replace(temp, private, func(w io.Writer) (err error) {
+		n, err = io.Copy(io.MultiWriter(w, hash), io.LimitReader(resp.Body, g.opts.Limit+1))
 		cut = n > g.opts.Limit
 		return err
 	})
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return File{}, closedEarly(n, resp.ContentLength)
+	}
 	if err == nil && cut {
 		return File{}, errors.Join(g.tooLarge(), os.Remove(temp))
 	}
@@ -311,6 +324,15 @@ func (g *getter) keep(resp *http.Response) (File, error) {
 	}
 	g.removeOthers(k.Body)
 	return g.file(k), nil
+}
+
+// closedEarly says that a file was cut off. Of is how long it was to be, or
+// negative when the server did not say.
+func closedEarly(n, of int64) error {
+	if of < 0 {
+		return fmt.Errorf("the server closed the connection early, after %d bytes; try again later", n)
+	}
+	return fmt.Errorf("the server closed the connection early, after %d of %d bytes; try again later", n, of)
 }
 
 // removeOthers removes contents of before. Where it cannot, they take room and

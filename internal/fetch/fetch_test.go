@@ -134,7 +134,7 @@ func TestFailuresOfTheServerAreTriedAgain(t *testing.T) {
 	}
 	asked = -100
 	_, err = fetch.Get(t.Context(), s.URL+"/b?key=secret", opts)
-	if want := "fetch " + s.URL + "/b: the server answers HTTP 503 Service Unavailable"; err == nil || err.Error() != want {
+	if want := "fetch " + s.URL + "/b: the server answers HTTP 503 Service Unavailable; try again later"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -197,6 +197,8 @@ func TestWhatIsRefused(t *testing.T) {
 				fmt.Fprint(w, strings.Repeat("x", 100))
 				w.(http.Flusher).Flush()
 			}
+		case "/elsewhere":
+			http.Redirect(w, r, "ftp://example.com/a.md", http.StatusFound)
 		case "/private":
 			w.WriteHeader(http.StatusUnauthorized)
 		default:
@@ -207,21 +209,62 @@ func TestWhatIsRefused(t *testing.T) {
 	t.Cleanup(secure.Close)
 	opts := options(t)
 	opts.HTTP = secure.Client()
+	opts.Wait = func(context.Context, time.Duration) error { return errors.New("tried again") }
 	for address, want := range map[string]string{
-		s.URL + "/loop":     "is redirected more than 5 times",
-		s.URL + "/large":    "is larger than 0.0009537 MiB",
-		s.URL + "/endless":  "is larger than 0.0009537 MiB",
-		s.URL + "/private":  "HOLODECK_HTTP_AUTH_HEADER",
-		s.URL + "/gone":     "the server answers HTTP 404 Not Found",
-		secure.URL:          "is redirected from https to http",
-		"ftp://example.com": "is not an address that begins with http:// or https://",
-		"http://":           "is not an address",
-		"http://[":          "is not an address",
+		s.URL + "/loop":      "is redirected more than 5 times; give the address where it ends",
+		s.URL + "/elsewhere": "is redirected to an address that begins with ftp:, which is not followed; give one",
+		s.URL + "/large":     "is larger than 0.0009537 MiB",
+		s.URL + "/endless":   "is larger than 0.0009537 MiB",
+		s.URL + "/private":   "HOLODECK_HTTP_AUTH_HEADER",
+		s.URL + "/gone":      "the server answers HTTP 404 Not Found; check the address",
+		secure.URL:           "is redirected from https to http, which is not followed; give that address",
+		strings.Replace(s.URL, "http:", "https:", 1): "the server speaks http there, and no https; write the address with http://",
+		"ftp://example.com":                          "is not an address that begins with http:// or https://",
+		"http://":                                    "is not an address",
+		"http://[":                                   "is not an address",
 	} {
 		_, err := fetch.Get(t.Context(), address, opts)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", address, err, want)
 		}
+	}
+	files, err := os.ReadDir(opts.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if filepath.Ext(f.Name()) != ".lock" {
+			t.Errorf("kept %s", f.Name())
+		}
+	}
+}
+
+func TestAConnectionThatBreaks(t *testing.T) {
+	asked := 0
+	s := server(t, func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if r.URL.Path == "/long" {
+			w.Header().Set("Content-Length", "500")
+		}
+		fmt.Fprint(w, "a beginning")
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	opts := options(t)
+	for path, want := range map[string]string{
+		"/long":    "the server closed the connection early, after 11 of 500 bytes; try again later",
+		"/chunked": "the server closed the connection early, after 11 bytes; try again later",
+	} {
+		if _, err := fetch.Get(t.Context(), s.URL+path, opts); err == nil || err.Error() != "fetch "+s.URL+path+": "+want {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+	}
+	if asked != 6 {
+		t.Errorf("asked %d times, want 3 for each", asked)
+	}
+	s.Close()
+	if _, err := fetch.Get(t.Context(), s.URL, opts); err == nil || !strings.Contains(err.Error(), "check the address, and whether its server runs") {
+		t.Errorf("a server that is away: %v", err)
 	}
 	files, err := os.ReadDir(opts.Dir)
 	if err != nil {
