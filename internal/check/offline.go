@@ -99,7 +99,10 @@ func (r *rewrite) model(m *config.Model, role, now string) {
 	if m == nil || m.Provider == config.ProviderOffline {
 		return
 	}
-	r.note(m.Block, "", fmt.Sprintf("%s %s (%s)", role, m.Name, m.Provider), account(m), now)
+	if m.Name != "" { // that of an embedder may be left out
+		role += " " + m.Name
+	}
+	r.note(m.Block, "", fmt.Sprintf("%s (%s)", role, m.Provider), account(m), now)
 	replaceModel(m)
 }
 

@@ -13,7 +13,7 @@ type Agent struct {
 	Backend           *Backend        `key:"backend" ours:"true" doc:"The runtime. Absent, the provider decides."`
 	Instructions      *Instructions   `key:"instructions" rule:"required" doc:"The system prompt."`
 	ResponseFormat    *ResponseFormat `key:"response_format" doc:"JSON Schema of the answer: the schema itself, or a path to a JSON file."`
-	EmbeddingProvider *Model          `key:"embedding_provider" doc:"The embedding model of the retrieval tools. Absent, it is derived from model where that provider can embed."`
+	EmbeddingProvider *Model          `key:"embedding_provider" rule:"optional=name" doc:"The embedding model of the retrieval tools; without a name, the provider's usual one. Absent, it is derived from model where that provider can embed."`
 	Tools             []Tool          `key:"tools" doc:"What the model may call."`
 	Evaluations       *Evaluations    `key:"evaluations" doc:"The metrics every test case is scored by."`
 	TestCases         Cases           `key:"test_cases" rule:"nullable" doc:"What holodeck test runs."`

@@ -196,7 +196,7 @@ func (d *decoder) value(n *node, at keyPath, v reflect.Value, r rules) bool {
 	case reflect.Map:
 		return d.dict(n, at, v, r)
 	case reflect.Struct:
-		return d.block(n, at, v, "")
+		return d.block(n, at, v, r.optional)
 	}
 	panic("config: no rule for " + t.String())
 }

@@ -13,7 +13,8 @@
 //	rule     comma-separated: required, nonblank, strict (a truth
 //	         value without quotes), name (a tool name), min=N, max=N, gt=N, minitems=N,
 //	         maxitems=N, nullable (null is the default), partial (required
-//	         keys below it may be absent), hidden (its values are never
+//	         keys below it may be absent), optional=KEY (that required key of
+//	         the section may be absent), hidden (its values are never
 //	         printed, but not looked for elsewhere)
 //	ours     "true" when the Python edition does not know the key
 //	doc      one sentence: what the key does

@@ -246,6 +246,9 @@ func (g *schemaWriter) value(t reflect.Type, r rules) object {
 		if r.partial {
 			return slices.DeleteFunc(g.block(t, ""), func(m member) bool { return m.key == "required" })
 		}
+		if r.optional != "" {
+			return g.block(t, r.optional)
+		}
 		return g.ref(t, func() object { return g.block(t, "") })
 	}
 	panic("config: no schema for " + t.String())

@@ -75,6 +75,9 @@ func TestJSONSchema(t *testing.T) {
 		{"a function without description", `{` + rest + `, "model": {"provider": "offline", "name": "m"}, "tools": [{"type": "function", "name": "s", "file": "f", "function": "g"}]}`, false},
 		{"a store by name", `{` + rest + `, "model": {"provider": "offline", "name": "m"}, "tools": [{"type": "vectorstore", "name": "s", "description": "", "source": "d", "database": "main"}]}`, true},
 		{"a metric without type", `{` + rest + `, "model": {"provider": "offline", "name": "m"}, "evaluations": {"metrics": [{"metric": "contains"}, {"grader": "a:b"}]}}`, true},
+		{"an embedder without a name", `{` + rest + `, "model": {"provider": "offline", "name": "m"}, "embedding_provider": {"provider": "offline"}}`, true},
+		{"an embedder without a provider", `{` + rest + `, "model": {"provider": "offline", "name": "m"}, "embedding_provider": {"name": "m"}}`, false},
+		{"a model without a name", `{` + rest + `, "model": {"provider": "offline"}}`, false},
 		{"an unknown backend", `{` + rest + `, "model": {"provider": "offline", "name": "m"}, "backend": "autogen"}`, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

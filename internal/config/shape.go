@@ -40,7 +40,8 @@ type rules struct {
 	required, nonblank, strict, nullable, name, partial, hidden bool
 
 	min, max, gt       *float64
-	minItems, maxItems int // 0 is no bound
+	minItems, maxItems int    // 0 is no bound
+	optional           string // key of a section that is required elsewhere and not here
 }
 
 // variant is one type of a union, chosen by the value of the type key.
@@ -219,6 +220,8 @@ func parseRules(tag string) rules {
 			r.name = true
 		case "partial":
 			r.partial = true
+		case "optional":
+			r.optional = value
 		case "hidden":
 			r.hidden = true
 		case "min":
