@@ -62,10 +62,10 @@ func deadline(b bound, r *running) Link {
 			select {
 			case o = <-done:
 			case <-callCtx.Done():
+				o.err = callCtx.Err()
 				select {
-				case o = <-done: // it made it at the last moment
-				default:
-					o.err = callCtx.Err()
+				case o = <-done: // it made it at the last moment, or says why not
+				case <-time.After(b.lastWord()):
 				}
 			}
 			switch {
@@ -74,6 +74,9 @@ func deadline(b bound, r *running) Link {
 			case ctx.Err() != nil:
 				return agent.ToolResult{}, cancelled(ctx)
 			case errors.Is(context.Cause(callCtx), context.DeadlineExceeded):
+				if saysWhy(o.err) {
+					return agent.ToolResult{}, o.err
+				}
 				return agent.ToolResult{}, b.passed(c.Name)
 			case callCtx.Err() != nil:
 				return agent.ToolResult{}, errClosed
@@ -89,6 +92,20 @@ func (b bound) start(ctx context.Context) (context.Context, context.CancelFunc) 
 		return withStopwatch(ctx, b.limit)
 	}
 	return context.WithTimeout(ctx, b.limit)
+}
+
+// lastWord is how long a call that took too long may take to say why: a server has
+// more to tell than that it did not answer.
+func (b bound) lastWord() time.Duration {
+	if b.asks {
+		return 250 * time.Millisecond
+	}
+	return 0
+}
+
+// saysWhy reports whether the error of a call that took too long is a tool's own.
+func saysWhy(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) && errors.As(err, new(*agent.ToolError))
 }
 
 // passed is the error of a call that took too long.

@@ -82,7 +82,7 @@ func (o *opener) serverOptions(t *config.MCPTool) (mcp.Options, error) {
 			return value, value != ""
 		},
 		Dir: o.agent.Dir, HTTP: o.opts.HTTP, Version: o.opts.Version, Roots: t.RootFolders(), Elicit: o.opts.Elicit, Notice: o.notice,
-		Needed: !o.opts.Degrade,
+		Needed: !o.opts.Degrade, Chosen: o.agent.ToolFiltering != nil && o.agent.ToolFiltering.Enabled,
 	}
 	if t.Sampling && o.opts.Models != nil {
 		model, err := o.opts.Models.Chat(o.agent)

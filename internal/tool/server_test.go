@@ -77,6 +77,21 @@ func TestServersAreStartedSideBySide(t *testing.T) {
 	}
 }
 
+func TestACallThatTookTooLongSaysWhichServer(t *testing.T) {
+	a := withServers(t, mcptest.Listen(t, "http", mcptest.New("there")))
+	server := a.Tools[0].(*config.MCPTool)
+	server.RequestTimeout, server.Timeout = 1, 1
+	set, err := tool.Open(t.Context(), testEnv(), a, tool.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Close()
+	f := set.Call(t.Context(), tool.Call{Name: "s0__slow", Arguments: []byte("{}")})
+	if want := "MCPTimeoutError: server s0 did not answer the call of slow within 1s; raise request_timeout"; f.Err != want {
+		t.Errorf("the call ended in %q, want %q", f.Err, want)
+	}
+}
+
 func TestAnAgentIsOpenedWithoutAServerOnlyWhereThatIsSaid(t *testing.T) {
 	a := withServers(t, mcptest.Listen(t, "http", mcptest.New("there")), "http://127.0.0.1:1/")
 	if set, err := tool.Open(t.Context(), testEnv(), a, tool.Options{}); err == nil || !strings.Contains(err.Error(), "server s1") {

@@ -39,8 +39,8 @@ type Set struct {
 	observe     Observer          // nil: nobody watches
 	// needsServers says that no turn begins without a server of the agent file.
 	needsServers bool
-	recorder    *cassette.Recorder
-	player      *cassette.Player
+	recorder     *cassette.Recorder
+	player       *cassette.Player
 
 	mu    sync.Mutex            // held while parts change
 	parts []part                // in the order of the agent file

@@ -236,16 +236,8 @@ func (c *Client) logged(p *sdk.LoggingMessageParams) {
 	}
 	var attrs []any
 	if p.Logger != "" {
-		attrs = append(attrs, "logger", p.Logger)
+		attrs = append(attrs, "logger", plain(p.Logger))
 	}
-	c.log.Log(c.ctx, level, excerptLine(text), attrs...)
-}
-
-// excerptLine returns the beginning of a log message of a server.
-func excerptLine(text string) string {
 	const longest = 4 << 10
-	if len(text) > longest {
-		return strings.ToValidUTF8(text[:longest], "") + "…"
-	}
-	return text
+	c.log.Log(c.ctx, level, plain(cut(text, longest)), attrs...)
 }

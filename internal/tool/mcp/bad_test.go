@@ -133,6 +133,7 @@ func TestWhatCannotBeOfferedIsLeftOutAndToldOf(t *testing.T) {
 	for way, want := range map[string][]string{
 		"large-schema":   {"tool large", "files", "left out", "schema", "KiB"},
 		"invalid-schema": {"tool invalid", "files", "left out", "schema"},
+		"no-object":      {"tool scalar", "files", "left out", "not that of an object"},
 	} {
 		t.Run(way, func(t *testing.T) {
 			s := bad(t, way)
@@ -148,8 +149,19 @@ func TestWhatCannotBeOfferedIsLeftOutAndToldOf(t *testing.T) {
 	}
 }
 
+func TestARefusalSaysWhatToDoAndMovesNoTerminal(t *testing.T) {
+	c := bad(t, "refuses").connect(t)
+	_, err := call(t.Context(), t, c, "files__good", "{}")
+	says(t, err, "MCPProtocolError", "files", "refused", "red", "arguments are what it takes")
+	if strings.Contains(err.Error(), "\x1b") || len(err.Error()) > 2000 {
+		t.Errorf("%d bytes: %q", len(err.Error()), err)
+	}
+}
+
 func TestAServerMayHaveThousandsOfTools(t *testing.T) {
-	c := bad(t, "many").connect(t)
+	s := bad(t, "many")
+	c := s.connect(t)
+	says(t, errors.New(s.told()), "2000 tools", "at most 128", "config.allowed_tools", "tool_filtering")
 	got := names(c)
 	if len(got) != 2000 || got[1999] != "files__tool-1999" {
 		t.Errorf("there are %d tools", len(got))

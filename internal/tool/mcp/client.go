@@ -297,6 +297,7 @@ func (c *Client) tell(text string) {
 
 // notice tells a person of something, or the log where nobody is told.
 func (c *Client) notice(text string) {
+	text = plain(text)
 	if c.opts.Notice != nil {
 		c.opts.Notice(text)
 		return

@@ -22,7 +22,8 @@ import (
 //     for no model is given such bytes;
 //   - an embedded resource is its text under its URI, or as its bytes are above;
 //   - a link to a resource is its URI, with what is said of it;
-//   - structured content is the result as a value.
+//   - structured content is the result as a value, and its text where there is no
+//     other.
 //
 // Sizes are bounded by what every result may hold, in the dispatch chain, after
 // the bound of a message.
@@ -41,7 +42,10 @@ func (t *tool) result(r *sdk.CallToolResult) agent.ToolResult {
 			out.Parts = agent.TextResult(agent.NothingFound).Parts
 		}
 	}
-	if len(out.Parts) == 0 && len(out.Structured) == 0 {
+	if out.Text() == "" && len(out.Structured) > 0 {
+		out.Parts = append(out.Parts, textPart(string(out.Structured)))
+	}
+	if len(out.Parts) == 0 {
 		out.Parts = agent.TextResult("The tool returned nothing.").Parts
 	}
 	return out

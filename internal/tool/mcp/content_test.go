@@ -95,6 +95,18 @@ func TestStructuredContentKeepsItsNumbers(t *testing.T) {
 	}
 }
 
+func TestAStructuredResultIsReadWithoutAText(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"content":[],"structuredContent":{"sum":5}}`:                                                      `{"sum":5}`,
+		`{"content":[{"type":"image","mimeType":"image/png","data":"iVBO"}],"structuredContent":{"sum":5}}`: `{"sum":5}`,
+		`{"content":[{"type":"text","text":"five"}],"structuredContent":{"sum":5}}`:                         `five`,
+	} {
+		if got := a(false).result(decoded(t, result)); got.Text() != want {
+			t.Errorf("%s is read as %q, want %q", result, got.Text(), want)
+		}
+	}
+}
+
 func TestARetrievalServerGivesPassages(t *testing.T) {
 	one := agent.Passage{ID: "7", Text: "Paris is a city.", Source: "docs/paris.md", Score: 0.5}
 	for name, tt := range map[string]struct {

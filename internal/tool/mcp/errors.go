@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
 	"github.com/holodeck-go/holodeck/internal/config"
@@ -35,10 +36,36 @@ func (f *Fault) text(class string) string {
 	if len(f.Stderr) > 0 {
 		b.WriteString("; the last it wrote to stderr:")
 		for _, line := range f.Stderr {
-			b.WriteString("\n  " + line)
+			b.WriteString("\n  " + cut(line, longestLine))
 		}
 	}
-	return b.String()
+	return plain(b.String())
+}
+
+// longestLine is how many bytes are shown of a line that a server wrote to stderr.
+const longestLine = 500
+
+// cut returns the beginning of a text.
+func cut(text string, longest int) string {
+	if len(text) > longest {
+		return strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	return text
+}
+
+// plain returns what a server said without what would move a terminal: control
+// characters but tabs and ends of lines, and those that change the direction of
+// writing.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return '\uFFFD'
+		}
+		return r
+	}, text)
 }
 
 // toolError is how every error of a server is an *agent.ToolError.

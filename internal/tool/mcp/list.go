@@ -205,9 +205,12 @@ func (c *Client) offered(found []listed) ([]listed, error) {
 		}
 		other, taken := byName[l.def.Name]
 		if taken && !l.prompt {
+			next := "name in config.allowed_tools the tools to offer, as the server has them, with one of the two"
+			if other.raw == l.raw {
+				next = "ask the makers of the server: nothing tells them apart; until then config.allowed_tools may leave out both"
+			}
 			return nil, &ProtocolError{Fault: Fault{
-				Server: c.name, What: fmt.Sprintf("has two tools that are both called %s: %q and %q", l.def.Name, other.raw, l.raw),
-				Next: "ask the makers of the server, or name in config.allowed_tools the tools to offer",
+				Server: c.name, What: fmt.Sprintf("has two tools that are both called %s: %q and %q", l.def.Name, other.raw, l.raw), Next: next,
 			}}
 		}
 		if why := c.unfit(l, taken); why != "" {
@@ -216,6 +219,9 @@ func (c *Client) offered(found []listed) ([]listed, error) {
 		}
 		byName[l.def.Name] = l
 		out = append(out, l)
+	}
+	if len(out) > manyTools && !c.opts.Chosen {
+		c.tell(fmt.Sprintf("The MCP server %s offers %d tools, and many models take at most %d: name those to offer in config.allowed_tools, or have tool_filtering choose for each turn.", c.name, len(out), manyTools))
 	}
 	for _, name := range c.names.without(found) {
 		c.tell(fmt.Sprintf("The MCP server %s has no tool %s, which config.allowed_tools names; it has: %s.", c.name, name, namesOf(found)))
@@ -230,6 +236,8 @@ func (c *Client) unfit(l listed, taken bool) string {
 		return "it has no name"
 	case taken:
 		return "a tool has its name"
+	case !isObject(l.def.Schema):
+		return "the schema of its arguments is not that of an object"
 	case len(l.def.Schema) > MaxSchema:
 		return fmt.Sprintf("the schema of its arguments has %d KiB, and at most %d can be shown to a model", len(l.def.Schema)>>10, MaxSchema>>10)
 	}
@@ -237,6 +245,17 @@ func (c *Client) unfit(l listed, taken bool) string {
 		return "the schema of its arguments cannot be used: " + err.Error()
 	}
 	return ""
+}
+
+// isObject says whether a schema may be that of an object, as that of arguments
+// must be.
+func isObject(s json.RawMessage) bool {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(s, &keys) != nil || keys == nil {
+		return false
+	}
+	kind, ok := keys["type"]
+	return !ok || string(kind) == `"object"`
 }
 
 // kind says what is listed.

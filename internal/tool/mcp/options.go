@@ -18,6 +18,8 @@ const (
 	MaxSchema = 256 << 10
 	// MaxTools is the most tools, and the most prompts, of one server.
 	MaxTools = 10_000
+	// manyTools is how many tools of a request every large provider takes.
+	manyTools = 128
 )
 
 // Options says how a server is reached and what it may ask of us. Its functions
@@ -43,6 +45,9 @@ type Options struct {
 	// Needed says that no turn begins without the server: Refresh waits for it as
 	// long as Connect does.
 	Needed bool
+	// Chosen says that each turn offers but some of the tools, so that many do no
+	// harm.
+	Chosen bool
 	// Notice is told in whole sentences what a person should know: a tool
 	// that is left out, a connection that broke. Otherwise the log is.
 	Notice func(message string)

@@ -178,6 +178,8 @@ func (s *session) explain(caller context.Context, what string, limit time.Durati
 	switch {
 	case s.client.ctx.Err() != nil:
 		return s.client.closedError()
+	case caller.Err() != nil && agent.CanPause(caller) && errors.Is(context.Cause(caller), context.DeadlineExceeded):
+		return s.timeout(Fault{Server: s.client.name, What: what}, limit) // its clock has our limit
 	case caller.Err() != nil:
 		return context.Cause(caller)
 	}
@@ -214,10 +216,22 @@ func (s *session) violation(fault Fault) error {
 		fault.What, fault.Next = "answered with a version of the protocol that is not known here", "use a server of the versions 2024-11-05 to 2026-07-28"
 		return &ProtocolError{Fault: fault}
 	case errors.As(fault.Err, &refusal) && refusal.Code != rejected:
-		fault.What, fault.Err = "refused: "+refusal.Message, nil
+		s.addStderr(&fault)
+		fault.What, fault.Err, fault.Next = "refused: "+refusal.Message, nil, afterRefusal(refusal.Code)
 		return &ProtocolError{Fault: fault, Code: refusal.Code}
 	}
 	return nil
+}
+
+// afterRefusal is what to do about a refusal.
+func afterRefusal(code int64) string {
+	switch code {
+	case jsonrpc.CodeInvalidParams:
+		return "see that there is such a tool and that the arguments are what it takes"
+	case jsonrpc.CodeMethodNotFound:
+		return "the server does not do that; ask its makers, or set load_tools or load_prompts: false"
+	}
+	return "see the log of the server for why"
 }
 
 // failure is the error of a server that cannot be reached, or whose answer cannot
@@ -255,8 +269,8 @@ func (s *session) timeout(fault Fault, limit time.Duration) error {
 	fault.What = fmt.Sprintf("%s within %s", fault.What, limit)
 	fault.Err = nil
 	fault.Next = "raise request_timeout"
+	s.addStderr(&fault)
 	if s.sdk == nil { // it was never reached
-		s.addStderr(&fault)
 		switch {
 		case s.client.config.ConnectTimeout != nil:
 			fault.Next = "raise timeout"

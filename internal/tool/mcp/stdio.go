@@ -44,7 +44,7 @@ func (c *Client) stdio() (opener, error) {
 		}
 		p, err := proc.Start(proc.Spec{
 			Path: path, Args: args, Dir: c.opts.Dir, Env: env,
-			OnStderr: func(line string) { c.log.Debug(line, "stream", "stderr") },
+			OnStderr: func(line string) { c.log.Debug(plain(line), "stream", "stderr") },
 		})
 		if err != nil {
 			return nil, &ConnectionError{Fault{Server: c.name, What: "could not be started", Err: err, Next: "see that " + path + " can be run"}}

@@ -30,6 +30,8 @@ const AddressVariable = "MCPTEST_ADDRESS"
 //	many            has 2,000 tools
 //	large-schema    has a tool whose schema is 5 MB, and a good one
 //	invalid-schema  has a tool whose schema is none, and a good one
+//	no-object       has a tool whose arguments are no object, and a good one
+//	refuses         refuses calls, with an escape sequence in a long line on stderr
 //	duplicates      has two tools of one name
 //	endless         lists a page of tools after the other
 //	huge            answers calls with more than a message may hold
@@ -204,6 +206,9 @@ func (b *bad) list() map[string]any {
 	case "invalid-schema":
 		list = append(tools("invalid"), list...)
 		list[0].(map[string]any)["inputSchema"] = map[string]any{"type": "nothing", "properties": 7}
+	case "no-object":
+		list = append(tools("scalar"), list...)
+		list[0].(map[string]any)["inputSchema"] = map[string]any{"type": "string"}
 	case "duplicates":
 		list = tools("read.file", "good", "read-file")
 	case "endless":
@@ -220,6 +225,9 @@ func (b *bad) call(id json.RawMessage) {
 	case "dies", "once":
 		fmt.Fprintln(os.Stderr, "out of memory")
 		os.Exit(4)
+	case "refuses":
+		fmt.Fprintln(os.Stderr, "\x1b[2J"+strings.Repeat("x", 10_000))
+		b.line(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"no \u001b[31mred"}}`, id))
 	case "environment":
 		dir, err := os.Getwd()
 		if err != nil {
