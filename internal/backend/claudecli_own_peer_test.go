@@ -27,6 +27,9 @@ import (
 // plays a script.
 func onCLI(tb testing.TB, section, rules string) (*llmtest.Server, *config.Agent, agent.Backend) {
 	tb.Helper()
+	if os.Getenv("HOLODECK_CLAUDE_CLI") == "" {
+		tb.Fatal("HOLODECK_CLAUDE_CLI names no Claude Code CLI; make peer-claude installs one")
+	}
 	parsed, problems := script.ParseYAML([]byte(rules))
 	if len(problems) > 0 {
 		tb.Fatal(problems)
