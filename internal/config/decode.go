@@ -490,7 +490,7 @@ func isUnknownProfile(provider *node) bool {
 func isFree(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Map:
-		return t.Elem() == anyType
+		return isFree(t.Elem())
 	}
 	return t == anyType
 }

@@ -171,6 +171,15 @@ func (p ToolPattern) MatchesTool(names ...string) bool {
 	})
 }
 
+// Arguments returns the paths of the arguments it depends on which calls are meant.
+func (p ToolPattern) Arguments() []string {
+	paths := make([]string, len(p.arguments))
+	for i, a := range p.arguments {
+		paths[i] = a.path
+	}
+	return paths
+}
+
 // Conditional reports whether it depends on the arguments which calls are meant.
 func (p ToolPattern) Conditional() bool { return len(p.arguments) > 0 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/holodeck-go/holodeck/internal/worker"
 )
 
-// Check says what is wrong with the templates and scripts of an agent's tools and
-// hooks, and with its permissions.
+// Check says what is wrong with the templates, parameters, programs and scripts of
+// an agent's tools and hooks, and with its permissions.
 func Check(a *config.Agent) []config.Problem {
 	var problems []config.Problem
 	for _, t := range a.Tools {
@@ -19,7 +19,7 @@ func Check(a *config.Agent) []config.Problem {
 			problems = append(problems, prompt.Check(p)...)
 		}
 	}
-	return slices.Concat(problems, checkScripts(a), checkPermissions(a), checkHooks(a))
+	return slices.Concat(problems, checkParameters(a), checkScripts(a), checkPrograms(a), checkPermissions(a), checkHooks(a))
 }
 
 // checkScripts finds scripts of function tools that are no Starlark, or have no
@@ -76,11 +76,16 @@ func checkHooks(a *config.Agent) []config.Problem {
 				problems = append(problems, h.Problem(config.SeverityError, "script", config.CodeValue, err.Error(), ""))
 			}
 		}
-		if h.Tool == nil || !complete {
+		tool := ""
+		if h.Tool != nil {
+			tool = *h.Tool
+		}
+		p, err := config.NewToolPattern(tool, h.Arguments)
+		if err != nil || !complete {
 			continue
 		}
-		p, err := config.NewToolPattern(*h.Tool, nil)
-		if err == nil && !slices.ContainsFunc(names, func(n toolNames) bool { return p.MatchesTool(n.all()...) }) {
+		problems = append(problems, checkArguments(a, h.Block, h.Path()+".arguments", "arguments", p)...)
+		if h.Tool != nil && !slices.ContainsFunc(names, func(n toolNames) bool { return p.MatchesTool(n.all()...) }) {
 			problems = append(problems, h.Problem(config.SeverityWarning, "tool", config.CodeNoEffect,
 				fmt.Sprintf("%q matches none of the agent's tools", *h.Tool), suggest(*h.Tool, names)))
 		}
@@ -96,6 +101,9 @@ func checkPermissions(a *config.Agent) []config.Problem {
 	for _, list := range permissionsOf(a).all() {
 		for i, entry := range list.entries {
 			p, err := config.ParseToolPattern(entry)
+			if err == nil && complete {
+				problems = append(problems, checkArguments(a, list.block, fmt.Sprintf("%s[%d]", list.path, i), list.key, p)...)
+			}
 			if err != nil || !complete || slices.ContainsFunc(names, func(n toolNames) bool { return p.MatchesTool(n.all()...) }) {
 				continue
 			}
