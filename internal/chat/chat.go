@@ -38,6 +38,8 @@ type Options struct {
 	OpenModel func(ctx context.Context, name string) (*config.Agent, agent.Backend, error)
 	// MaxMessages is how many messages may be sent; 0 is any number.
 	MaxMessages int
+	// Verbose shows thinking and long arguments as they are.
+	Verbose bool
 	// WorkDir and Home are what the paths of files are relative to.
 	WorkDir, Home string
 }
@@ -163,7 +165,7 @@ func (c *Chat) turn(ctx context.Context, said string) error {
 		c.tellOf(f)
 	}
 	inner := c.Screen.Begin(ctx)
-	shown := &turnScreen{screen: c.Screen, now: c.Env.Now}
+	shown := &turnScreen{screen: c.Screen, now: c.Env.Now, verbose: c.Verbose}
 	e.Result, err = shown.show(c.masked(c.session.Send(inner, compose(said, files, c.fileName))))
 	e.Elapsed = c.Env.Now().Sub(e.At)
 	c.close(&e, err, shown.answered)

@@ -421,6 +421,15 @@ func (s *endingScreen) Begin(ctx context.Context) context.Context {
 	return ctx
 }
 
+func TestVerboseShowsThinkingAndArguments(t *testing.T) {
+	long := strings.Repeat("long ", 40) + "end"
+	f := open(t, strings.NewReplacer(`args: {query: gates}`, `args: {query: "`+long+`"}`, `{when: {turn: 1}, do: [`, `{when: {turn: 1}, do: [{thinking: "I ponder it."}, `).Replace(bot))
+	f.opts.Verbose = true
+	p := &person{attended: true, answers: []string{"yes"}, says: []any{"search"}}
+	f.talk(t, p)
+	p.sees(t, long+`"} gave`, "3 words:\nI ponder it.")
+}
+
 func TestADamagedConversationThatIsTheNewestIsNamed(t *testing.T) {
 	f := open(t, bot)
 	f.talk(t, &person{says: []any{"a"}})

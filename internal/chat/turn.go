@@ -15,8 +15,10 @@ import (
 type turnScreen struct {
 	screen   screen.Screen
 	now      func() time.Time
+	verbose  bool                    // show thinking, and arguments that are long
 	running  []agent.ToolCallStarted // calls that have not ended
-	words    int                     // of the thinking under way
+	thought  strings.Builder         // the thinking under way
+	words    int                     // of it
 	since    time.Time               // when it began
 	answered bool                    // some text was shown
 	inText   bool                    // in the response under way
@@ -95,11 +97,11 @@ func (t *turnScreen) finish(e agent.ToolCallFinished) {
 		if c.CallID != e.CallID {
 			return false
 		}
-		arguments = screen.OneLine(string(c.Arguments), 100)
+		arguments = t.arguments(c.Arguments)
 		return true
 	})
 	if e.Arguments != nil {
-		arguments = screen.OneLine(string(e.Arguments), 100) // what ran
+		arguments = t.arguments(e.Arguments) // what ran
 	}
 	call := strings.TrimSpace(e.Name + " " + arguments)
 	if e.Head.Parent != "" {
@@ -112,6 +114,14 @@ func (t *turnScreen) finish(e agent.ToolCallFinished) {
 		t.screen.Line(screen.Tool, fmt.Sprintf("%s gave %s in %s", call, size(e.Result), elapsed))
 	}
 	t.busy()
+}
+
+// arguments returns the arguments of a call as they are shown.
+func (t *turnScreen) arguments(text []byte) string {
+	if t.verbose {
+		return screen.OneLine(string(text), 10_000)
+	}
+	return screen.OneLine(string(text), 100)
 }
 
 // size returns how much a tool gave.
@@ -143,6 +153,9 @@ func (t *turnScreen) think(text string) {
 		t.since = t.now()
 	}
 	t.words += len(strings.Fields(text))
+	if t.verbose {
+		t.thought.WriteString(text)
+	}
 	t.screen.Busy("thinking, " + plural(t.words, "word"))
 }
 
@@ -151,7 +164,14 @@ func (t *turnScreen) endThought() {
 	if t.since.IsZero() {
 		return
 	}
-	t.screen.Line(screen.Thought, fmt.Sprintf("thought for %s, %s (/thinking shows them)", round(t.now().Sub(t.since)), plural(t.words, "word")))
+	line := fmt.Sprintf("thought for %s, %s", round(t.now().Sub(t.since)), plural(t.words, "word"))
+	if t.verbose {
+		line += ":\n" + strings.TrimSpace(t.thought.String())
+	} else {
+		line += " (/thinking shows them)"
+	}
+	t.screen.Line(screen.Thought, line)
+	t.thought.Reset()
 	t.words, t.since = 0, time.Time{}
 	t.screen.Busy("")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	xterm "golang.org/x/term"
@@ -136,7 +137,7 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 		return err
 	}
 	o := chat.Options{
-		Env: a.env, Agent: loaded, MaxMessages: opts.maxMessages, WorkDir: a.WorkDir, Home: a.Home,
+		Env: a.env, Agent: loaded, MaxMessages: opts.maxMessages, Verbose: a.verbose > 0, WorkDir: a.WorkDir, Home: a.Home,
 		Mask: func(turn iter.Seq2[agent.Event, error]) iter.Seq2[agent.Event, error] {
 			return maskTurn(loaded.Redactor, turn)
 		},
@@ -158,7 +159,9 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 	if a.inTerminal() {
 		opts.open.elicitor = new(elicitor)
 	}
+	told := a.tellLater(fmt.Sprintf("opening %s: its models and tools", loaded.Name))
 	opened, err := a.open(ctx, loaded, opts.open)
+	told()
 	if err != nil {
 		return err
 	}
@@ -183,6 +186,28 @@ func (a *app) chat(ctx context.Context, path string, opts chatOptions) (err erro
 	outcome, err := chat.Run(ctx, o)
 	a.endTape(opened.tape, outcome, err == nil)
 	return a.chatEnd(ctx, outcome, err)
+}
+
+// tellLater tells what is under way once that takes half a second, unless it is
+// over by then.
+func (a *app) tellLater(what string) (over func()) {
+	if a.quiet {
+		return func() {}
+	}
+	const patience = 500 * time.Millisecond
+	told := make(chan struct{})
+	timer := time.AfterFunc(patience, func() {
+		defer close(told)
+		if a.StderrTerminal && a.escapes() {
+			what = "\r\x1b[K" + what // in place of the line of the index
+		}
+		fmt.Fprintln(a.Stderr, what)
+	})
+	return func() {
+		if !timer.Stop() {
+			<-told
+		}
+	}
 }
 
 // inTerminal reports whether a person sits before both ends of the process.
