@@ -143,7 +143,7 @@ func (r *remote) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	}
 	vectors, err := r.api.response(body)
 	if err != nil {
-		return nil, r.access.Unusable(err.Error())
+		return nil, r.access.Unusable(inWords(err, body))
 	}
 	if len(vectors) != len(texts) {
 		return nil, r.access.Unusable(fmt.Sprintf("%d vectors came for %d texts", len(vectors), len(texts)))
@@ -154,6 +154,22 @@ func (r *remote) ask(ctx context.Context, texts []string) ([][]float32, error) {
 		}
 	}
 	return vectors, nil
+}
+
+// inWords says what is wrong with a response that cannot be read.
+func inWords(err error, body []byte) string {
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && strings.HasPrefix(e.Value, "number ") {
+		return "a vector holds the " + e.Value + ", which is too large to be one of its numbers"
+	}
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok && e.Offset > 0 && e.Offset <= int64(len(body)) {
+		rest := body[e.Offset-1:]
+		for _, word := range []string{"NaN", "Infinity"} {
+			if bytes.HasPrefix(rest, []byte(word)) {
+				return "a vector holds " + word + ", which is no number"
+			}
+		}
+	}
+	return err.Error()
 }
 
 // check refuses a vector that cannot be compared with the others.

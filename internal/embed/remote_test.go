@@ -180,7 +180,9 @@ func TestVectorsThatCannotBeComparedAreRefused(t *testing.T) {
 		"another width":  {`{"data":[{"index":0,"embedding":[1,2,3]}]}`, "has 3 numbers, want 2"},
 		"one too many":   {`{"data":[{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1,2]}]}`, "2 vectors came for 1 texts"},
 		"numbered wrong": {`{"data":[{"index":3,"embedding":[1,2]}]}`, "not numbered"},
-		"too large":      {`{"data":[{"index":0,"embedding":[1e999]}]}`, "unusable response"},
+		"too large":      {`{"data":[{"index":0,"embedding":[1e300]}]}`, "a vector holds the number 1e300, which is too large"},
+		"no number":      {`{"data":[{"index":0,"embedding":[1,NaN]}]}`, "a vector holds NaN, which is no number"},
+		"infinite":       {`{"data":[{"index":0,"embedding":[1,-Infinity]}]}`, "a vector holds Infinity, which is no number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := embed.Options{HTTP: &http.Client{Transport: answering(func([]string) string { return tt.body })}}

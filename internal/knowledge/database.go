@@ -34,6 +34,10 @@ func checkDatabase(a *config.Agent, b config.Block, db *config.Database) []confi
 			return []config.Problem{b.Problem(config.SeverityError, "database", config.CodeMissing,
 				"connection_string is required with provider postgres", "such as postgres://user:${PASSWORD}@host:5432/name")}
 		}
+		if err := store.CheckConnection(db.ConnectionString.Reveal()); err != nil {
+			return []config.Problem{b.Problem(config.SeverityError, "database", config.CodeValue,
+				fmt.Sprintf("connection_string: %v", err), "such as postgres://user:${PASSWORD}@host:5432/name")}
+		}
 		known = append(known, schemaOption)
 	default:
 		return []config.Problem{b.Problem(config.SeverityWarning, "database", config.CodeUnsupported,

@@ -84,7 +84,7 @@ func (v *searchTool) embed(ctx context.Context, p *plan, sources []newSource) er
 		}
 		for i, at := range batch {
 			if got[i] == nil {
-				return fmt.Errorf("embedder %s gave no usable vector for passage %s", v.embedder.Model(), sources[at.source].passages[at.passage].ID)
+				return fmt.Errorf("embedder %s gave no usable vector for passage %s: it is zero, or holds what is no number", v.embedder.Model(), sources[at.source].passages[at.passage].ID)
 			}
 			vectors[some[i]] = got[i]
 		}

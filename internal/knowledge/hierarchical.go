@@ -2,6 +2,8 @@ package knowledge
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/holodeck-go/holodeck/internal/config"
 	"github.com/holodeck-go/holodeck/internal/knowledge/chunk"
@@ -57,6 +59,15 @@ func unsupportedParts(t *config.HierarchicalDocumentTool) []config.Problem {
 		problems = append(problems, t.Problem(config.SeverityWarning, "keyword_index", config.CodeUnsupported,
 			fmt.Sprintf("this build has no client for keyword index provider %s yet", k.Provider),
 			"in-memory works, and every index keeps its words itself: remove keyword_index"))
+	}
+	if k := t.KeywordIndex; k != nil && (k.Provider == "" || k.Provider == "in-memory") {
+		idle := []string{"endpoint", "index_name", "username", "password", "api_key", "verify_certs", "timeout_seconds"}
+		for _, key := range append(idle, slices.Sorted(maps.Keys(k.Options))...) {
+			if k.Wrote(key) {
+				problems = append(problems, k.Problem(config.SeverityWarning, key, config.CodeNoEffect,
+					"has no effect with provider in-memory", "remove it"))
+			}
+		}
 	}
 	return problems
 }

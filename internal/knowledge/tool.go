@@ -245,7 +245,7 @@ func (v *searchTool) Search(ctx context.Context, query string) ([]Hit, error) {
 			return nil, err
 		}
 		if q.Vector = vectors[0]; q.Vector == nil {
-			return nil, fmt.Errorf("embedder %s gave no usable vector for the query", v.embedder.Model())
+			return nil, fmt.Errorf("embedder %s gave no usable vector for the query: it is zero, or holds what is no number", v.embedder.Model())
 		}
 	}
 	found, err := s.index.Search(ctx, q)

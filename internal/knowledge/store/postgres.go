@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +46,28 @@ type PostgresOptions struct {
 	Index string
 }
 
+// CheckConnection says what is wrong with a connection string, and no password.
+func CheckConnection(text string) error {
+	_, err := pgxpool.ParseConfig(text)
+	return err
+}
+
+// connectError says once what is wrong with a server, which is tried with TLS and
+// without.
+type connectError struct{ err error }
+
+func (e connectError) Error() string {
+	var lines []string
+	for line := range strings.Lines(e.err.Error()) {
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Replace(strings.Join(lines, "; "), ":; ", ": ", 1)
+}
+
+func (e connectError) Unwrap() error { return e.err }
+
 // OpenPostgres connects to a database and makes the tables that are missing.
 func OpenPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	c, err := pgxpool.ParseConfig(o.Connection)
@@ -80,7 +104,7 @@ func advisoryKey(o PostgresOptions) int64 {
 func (p *Postgres) prepare(ctx context.Context, c *pgx.ConnConfig, schema string) (err error) {
 	conn, err := pgx.ConnectConfig(ctx, c)
 	if err != nil {
-		return fmt.Errorf("connect to the database of the index: %w; see that the server runs and connection_string names it", err)
+		return fmt.Errorf("connect to the database of the index: %w; see that the server runs and connection_string names it", connectError{err})
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
