@@ -1,3 +1,5 @@
+//go:build !noadk
+
 package adk
 
 import "strings"
