@@ -66,11 +66,18 @@ func (e Exit) Value() (json.RawMessage, error) {
 }
 
 // Err is the error of a program of that name which ended with a Code other than 0.
+// It has the last line of stderr, or else of stdout, for some say there what is
+// wrong.
 func (e Exit) Err(name string) error {
-	if e.LastLine == "" {
-		return fmt.Errorf("%s ended with exit status %d", name, e.Code)
+	said := e.LastLine
+	if said == "" {
+		said = lastLine(strings.Split(strings.ToValidUTF8(string(e.Stdout), "\uFFFD"), "\n"))
 	}
-	return fmt.Errorf("%s ended with exit status %d: %s", name, e.Code, e.LastLine)
+	const longest = 1000 // runes
+	if runes := []rune(said); len(runes) > longest {
+		said = string(runes[:longest]) + "…"
+	}
+	return fmt.Errorf("%s ended with exit status %d%s", name, e.Code, after(": ", said))
 }
 
 // Run runs the program and says how it ended. The error says that it could not

@@ -43,3 +43,15 @@ func TestWhoseCodeEndedTheInterpreter(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatAProgramThatFailedSaid(t *testing.T) {
+	for want, exit := range map[string]Exit{
+		"p ended with exit status 2":                {Code: 2},
+		"p ended with exit status 2: on stderr":     {Code: 2, LastLine: "on stderr", Stdout: []byte("on stdout\n")},
+		"p ended with exit status 2: no such order": {Code: 2, Stdout: []byte("looking\nno such order\n\n")},
+	} {
+		if got := exit.Err("p").Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}

@@ -505,3 +505,34 @@ func BenchmarkPythonGrader(b *testing.B) {
 		}
 	})
 }
+
+func TestAModuleThatHangsWhileItIsImportedKeepsNoOther(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"hangs.py": "import time\nopen('begun', 'w').close()\ntime.sleep(3600)\n",
+		"works.py": "import os, time\ndef f():\n    while not os.path.exists('begun'):\n        time.sleep(0.01)\n    return 1\ndef g():\n    return 2\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := worker.New(worker.Options{Dir: dir, Lookup: os.LookupEnv})
+	defer p.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	hanging := make(chan error, 1)
+	go func() {
+		_, err := p.Function(filepath.Join(dir, "hangs.py"), "f", "hangs_", nil).Call(ctx, json.RawMessage("{}"))
+		hanging <- err
+	}()
+	works := filepath.Join(dir, "works.py")
+	if got := outcome(p.Function(works, "f", "works_", nil).Call(t.Context(), json.RawMessage("{}"))); got != "1" {
+		t.Error(got)
+	}
+	if got := outcome(p.Function(works, "g", "again_", nil).Call(t.Context(), json.RawMessage("{}"))); got != "2" {
+		t.Errorf("imported while another hangs: %s", got)
+	}
+	cancel()
+	if err := <-hanging; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

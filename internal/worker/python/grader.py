@@ -5,7 +5,7 @@
 def grader_types():
     """The classes that graders know, made once."""
     global _grader_types
-    with _load_lock:
+    with _lock:
         if _grader_types is None:
             import dataclasses
             from typing import Any, Dict, Optional, Tuple

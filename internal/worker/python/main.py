@@ -20,7 +20,8 @@ sys.stdout.reconfigure(line_buffering=True)
 
 _forked = False
 _write_lock = threading.Lock()
-_load_lock = threading.RLock()
+_lock = threading.RLock()  # of what is made once
+_load_locks = {}  # by module: one that hangs while it is imported keeps no other
 _loaded = {}  # by what was asked for: the function
 _loop = None
 
@@ -126,8 +127,10 @@ def load(call):
     key = (call.get("file"), call.get("module"), call["function"])
     if key in _loaded:
         return _loaded[key]
-    with _load_lock:
+    with _lock:
         preload()
+        lock = _load_locks.setdefault(call.get("module"), threading.RLock())
+    with lock:
         if key not in _loaded:
             module = load_file(call["file"], call["module"]) if call.get("file") else load_module(call["module"])
             _loaded[key] = pick(module, call["function"])
@@ -263,7 +266,7 @@ tasks = {}  # of the event loop, by the id of their call
 
 def event_loop():
     global _loop
-    with _load_lock:
+    with _lock:
         if _loop is None:
             import asyncio
             loop = asyncio.new_event_loop()
