@@ -20,7 +20,11 @@ if [ "$(id -u)" != 0 ]; then
 	exit 1
 fi
 
-# The marker is written last, so that half an installation is not taken for one.
+# One installs, others wait. The marker is written last, so that half an
+# installation is not taken for one.
+mkdir -p "$1"
+exec 9>"$1/postgres-17-trixie.lock"
+flock 9
 if [ ! -e "$root/complete" ]; then
 	if ! command -v debootstrap >/dev/null; then
 		echo "$0: debootstrap is missing; install it with apt-get install debootstrap" >&2
@@ -34,7 +38,6 @@ if [ ! -e "$root/complete" ]; then
 		exit 1
 	fi
 	rm -rf "$root"
-	mkdir -p "$1"
 	quick=$(command -v eatmydata || true) # nothing here need outlive a crash
 	$quick debootstrap --variant=minbase --include=postgresql-17,postgresql-17-pgvector \
 		trixie "$root" "$mirror" >"$1/postgres-17-trixie.log" 2>&1 || {
@@ -43,6 +46,7 @@ if [ ! -e "$root/complete" ]; then
 	}
 	touch "$root/complete"
 fi
+exec 9>&- # what runs from here on shares nothing
 
 inside() {
 	chroot --userspec=postgres:postgres "$root" \
@@ -51,7 +55,6 @@ inside() {
 chmod 1777 "$root/tmp"
 chmod 666 "$root/dev/null"
 data=/tmp/data.$$
-port=$(shuf -i 20000-29999 -n 1)
 stop() {
 	inside pg_ctl -D "$data" -m immediate -w stop >/dev/null 2>&1 || true
 	rm -rf "${root:?}$data" "${root:?}$data.log"
@@ -61,8 +64,13 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 inside initdb -D "$data" -A trust -U postgres --no-sync >/dev/null
 # No fsync: the data is thrown away. Shared memory by mmap: the folder has no /dev/shm.
-inside pg_ctl -D "$data" -w -l "$data.log" -o "-p $port -h 127.0.0.1 -k /tmp \
-	-c dynamic_shared_memory_type=mmap -c fsync=off -c full_page_writes=off -c jit=off" start >/dev/null || {
+start() {
+	port=$(shuf -i 20000-29999 -n 1)
+	inside pg_ctl -D "$data" -w -l "$data.log" -o "-p $port -h 127.0.0.1 -k /tmp \
+		-c dynamic_shared_memory_type=mmap -c fsync=off -c full_page_writes=off -c jit=off" start >/dev/null
+}
+# A port may be another's: then the next is tried.
+start || start || start || {
 	cat "$root$data.log" >&2
 	exit 1
 }

@@ -43,7 +43,7 @@ func TestCheck(t *testing.T) {
 			[]string{"warning unsupported enable_reranking"}},
 		{"another keyword index", sections + "\nkeyword_index: {provider: opensearch, endpoint: 'http://x', index_name: x}", false,
 			[]string{"warning unsupported keyword_index"}},
-		{"a connection that is none", docs + "\ndatabase: {provider: postgres, connection_string: 'postgres://u:tiger@ho st/y'}", false, []string{"error value database"}},
+		{"a connection that is none", docs + "\ndatabase: {provider: postgres, connection_string: 'postgres://u@ho st/y'}", false, []string{"error value database"}},
 		{"keys no keyword index knows", sections + "\nkeyword_index: {provider: in-memory, shards: 3, username: x}", false,
 			[]string{"warning no_effect keyword_index.username", "warning no_effect keyword_index.shards"}},
 		{"the keyword index there is", sections + "\nkeyword_index: {provider: in-memory}", false, nil},

@@ -23,8 +23,8 @@ func TestPostgresFindsWhatMemoryDoes(t *testing.T) {
 			d := newDesk(t, contracts(t))
 			memory := d.open(keys + "\ndatabase: {provider: in-memory}")
 			there := keys + postgres(t)
-			sameHits(t, memory, d.open(there), parityQueries()...)
-			sameHits(t, memory, d.open(there), parityQueries()...) // that was there already
+			sameHits(t, memory, d.open(there), parityQueries(name)...)
+			sameHits(t, memory, d.open(there), parityQueries(name)...) // that was there already
 		})
 	}
 }
