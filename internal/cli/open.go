@@ -24,6 +24,7 @@ type openOptions struct {
 	offline     bool          // --offline
 	forceIngest bool          // --force-ingest
 	reindex     bool          // --reindex
+	searchOnly  bool          // nothing is opened but search tools
 	model       string        // --model, or ""
 	degrade     bool          // an agent whose servers cannot be reached is opened, too
 	elicitor    *elicitor     // asks a person what servers want to know; nil where there is none
@@ -75,6 +76,9 @@ func (a *app) loadAgent(path string, opts openOptions) (*config.Agent, error) {
 	if loaded != nil {
 		a.mask(loaded.Redactor)
 		a.heed(loaded.Execution)
+	}
+	if opts.searchOnly && loaded != nil {
+		problems = withoutUnusedKeys(loaded, problems)
 	}
 	if config.HasErrors(problems) {
 		return nil, &config.Error{Problems: problems}

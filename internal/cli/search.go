@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/holodeck-go/holodeck/internal/config"
+	"github.com/holodeck-go/holodeck/internal/embed"
 	"github.com/holodeck-go/holodeck/internal/knowledge"
 	"github.com/holodeck-go/holodeck/internal/llm"
 	"github.com/holodeck-go/holodeck/internal/llm/price"
@@ -80,6 +82,7 @@ func newSearchCmd(a *app) *cobra.Command {
 // withSearch opens the search tools of the agent at path, or the one of that
 // name, and nothing else of it, and hands them to fn.
 func (a *app) withSearch(ctx context.Context, path, name string, opts openOptions, fn func(ctx context.Context, file string, tools []knowledge.Tool) error) (err error) {
+	opts.searchOnly = true
 	loaded, err := a.loadAgent(path, opts)
 	if err != nil {
 		return err
@@ -115,6 +118,24 @@ func (a *app) withSearch(ctx context.Context, path, name string, opts openOption
 		}
 	}()
 	return fn(ctx, loaded.File, tools)
+}
+
+// withoutUnusedKeys leaves out that a key is missing of what search tools do not
+// ask: the agent's model, where it neither embeds nor writes contexts, and the
+// models of evaluations.
+func withoutUnusedKeys(a *config.Agent, problems []config.Problem) []config.Problem {
+	asked := []string{"tools", "embedding_provider"}
+	if slices.ContainsFunc(a.Tools, func(t config.Tool) bool {
+		h, ok := t.(*config.HierarchicalDocumentTool)
+		return ok && h.ContextualEmbeddings && h.ContextModel == nil || embed.Needed(t) && a.EmbeddingProvider == nil
+	}) {
+		asked = append(asked, "model")
+	}
+	return slices.DeleteFunc(problems, func(p config.Problem) bool {
+		section, _, _ := strings.Cut(p.Path, ".")
+		section, _, _ = strings.Cut(section, "[")
+		return p.Code == config.CodeCredential && !slices.Contains(asked, section)
+	})
 }
 
 // searchToolsOf returns which tools are meant: all search tools, or the one of
