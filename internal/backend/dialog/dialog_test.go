@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/llm"
 )
 
 func TestStructuredAnswersMayStandInAFence(t *testing.T) {
@@ -39,5 +42,17 @@ func TestResumeRefusesABrokenHistory(t *testing.T) {
 	}
 	if _, err := ReadSnapshot(json.RawMessage(strings.Replace(head, `"turns":1`, `"turns":-1`, 1)+"[]}"), "agent_framework"); err == nil {
 		t.Error("a negative number of turns was taken")
+	}
+}
+
+func TestWhatAFilterKeptBackIsNamed(t *testing.T) {
+	for want, d := range map[string]llm.Done{
+		"the provider's content filter blocked the answer (RECITATION)": {Stop: agent.StopBlocked, FinishReason: "RECITATION"},
+		"the provider's content filter blocked the prompt (BLOCKLIST)":  {Stop: agent.StopBlocked, FinishReason: "BLOCKLIST", PromptBlocked: true},
+		"the provider's content filter blocked the answer":              {Stop: agent.StopBlocked},
+	} {
+		if got := Cut(d); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
 	}
 }
