@@ -5,7 +5,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -14,9 +13,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/holodeck-go/holodeck/internal/agent"
-	"github.com/holodeck-go/holodeck/internal/llm"
 )
 
 // speaker returns the SDK's client for a session: what it tells the server of us,
@@ -93,80 +89,6 @@ func (s *session) until(ctx context.Context) (context.Context, context.CancelFun
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
-}
-
-// sample has the agent's model answer a request of the server.
-func (s *session) sample(ctx context.Context, r *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) {
-	ctx, cancel := s.until(ctx)
-	defer cancel()
-	c := s.client
-	req, err := c.modelRequest(r.Params)
-	if err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
-	}
-	info := c.opts.Model.Info()
-	c.log.Info("the server asks the model", "model", info.Name, "messages", len(req.Messages))
-	for chunk, err := range c.opts.Model.Stream(ctx, req) {
-		if err != nil {
-			return nil, fmt.Errorf("the model did not answer: %w", err)
-		}
-		if done, ok := chunk.(llm.Done); ok {
-			return sampled(info, done), nil
-		}
-	}
-	return nil, errors.New("the model did not answer")
-}
-
-// sampled returns what the model said in the protocol's form.
-func sampled(info llm.Info, done llm.Done) *sdk.CreateMessageResult {
-	result := &sdk.CreateMessageResult{
-		Role: "assistant", Model: info.Name, StopReason: "endTurn",
-		Content: &sdk.TextContent{Text: agent.JoinText(done.Message.Parts)},
-	}
-	if done.Model != "" {
-		result.Model = done.Model
-	}
-	if done.Stop == agent.StopMaxTokens {
-		result.StopReason = "maxTokens"
-	}
-	return result
-}
-
-// modelRequest returns a server's request as one of our models takes it. Which
-// model answers is the agent's choice, and so the server's preferences are not
-// heeded, and its stop sequences are not among what every provider knows.
-func (c *Client) modelRequest(p *sdk.CreateMessageParams) (llm.Request, error) {
-	c.mu.Lock()
-	c.samples++
-	req := llm.Request{Session: "mcp/" + c.name, Turn: 1, Ordinal: c.samples, System: p.SystemPrompt}
-	c.mu.Unlock()
-	if p.MaxTokens > 0 {
-		most := int(p.MaxTokens)
-		req.Sampling.MaxTokens = &most
-	}
-	if p.Temperature != 0 {
-		req.Sampling.Temperature = &p.Temperature
-	}
-	for _, m := range p.Messages {
-		if m == nil || m.Content == nil {
-			return req, errors.New("a message has no content")
-		}
-		role := llm.RoleUser
-		if m.Role == "assistant" {
-			role = llm.RoleAssistant
-		}
-		parts := partsOf(m.Content)
-		for _, part := range parts {
-			if part.Kind == agent.PartData {
-				return req, fmt.Errorf("the model is given no %s", part.MIME)
-			}
-		}
-		req.Messages = append(req.Messages, llm.Message{Role: role, Parts: parts})
-	}
-	if len(req.Messages) == 0 {
-		return req, errors.New("there is no message to answer")
-	}
-	return req, nil
 }
 
 // levels are the protocol's levels of log messages that ours tell apart.

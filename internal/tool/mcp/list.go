@@ -46,7 +46,12 @@ func (c *Client) list(ctx context.Context, s *session) error {
 func (c *Client) replace(found []listed) {
 	old := map[string]*tool{}
 	for _, t := range c.tools {
-		old[t.Definition().Name] = t.(*tool)
+		switch t := t.(type) {
+		case *tool:
+			old[t.def.Name] = t
+		case asking:
+			old[t.def.Name] = t.tool
+		}
 	}
 	same := len(found) == len(c.tools)
 	tools := make([]agent.Tool, len(found))
@@ -56,6 +61,9 @@ func (c *Client) replace(found []listed) {
 			t = &tool{client: c, listed: l}
 		}
 		tools[i] = t
+		if c.opts.Model != nil {
+			tools[i] = asking{t}
+		}
 		same = same && c.tools[i] == tools[i]
 	}
 	if !same || c.version == 0 {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,18 +37,22 @@ type session struct {
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
-	calls map[*call]bool // under way
+	calls []*call // under way, the oldest first
 
 	closing  sync.Once
 	closeErr error
 }
 
-// call is a request that is under way, by the context of who waits for it.
-type call struct{ caller context.Context }
+// call is a request that is under way.
+type call struct {
+	caller  context.Context // of who waits for it
+	behalf  *agent.Behalf   // of a tool call; nil where there is no turn to tell
+	samples int             // how often the model was asked meanwhile; the session's mu
+}
 
 // newSession reaches the server and agrees on the protocol with it.
 func (c *Client) newSession() (*session, error) {
-	s := &session{client: c, calls: map[*call]bool{}}
+	s := &session{client: c}
 	s.ctx, s.cancel = context.WithCancelCause(c.ctx)
 	ctx, cancel := context.WithTimeout(c.ctx, c.connect)
 	defer cancel()
@@ -144,14 +149,15 @@ func (s *session) bounded(caller context.Context) (context.Context, context.Canc
 
 // begin notes a request that is under way until it is ended.
 func (s *session) begin(caller context.Context) (end func()) {
-	c := &call{caller}
+	c := &call{caller: caller}
+	c.behalf, _ = caller.Value(behalfKey{}).(*agent.Behalf)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.calls[c] = true
+	s.calls = append(s.calls, c)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.calls, c)
+		s.calls = slices.DeleteFunc(s.calls, func(other *call) bool { return other == c })
 	}
 }
 
@@ -161,7 +167,7 @@ func (s *session) pauseCalls() (resume func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []func()
-	for c := range s.calls {
+	for _, c := range s.calls {
 		resume, _ := agent.Pause(c.caller)
 		all = append(all, resume)
 	}
