@@ -105,8 +105,6 @@ func (a *app) runAgent(ctx context.Context, args []string, opts runOptions) (err
 	case result.IsError:
 		fmt.Fprintf(a.Stderr, "holodeck: the answer is not complete: %s\n", result.ErrorReason)
 		return exitStatus(exitFailed)
-	case strings.TrimSpace(result.Response) == "":
-		fmt.Fprintf(a.Stderr, "holodeck: the answer is empty: the model ended its turn (%s) without a word; -v shows what it did\n", result.StopReason)
 	}
 	return nil
 }

@@ -97,8 +97,8 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 		"tool that failed":  {"", []string{"AGENT", "tool"}, "Looking.\n\nThere is none.\n", "tool nothing failed: there is no tool", exitOK},
 		"tool, quiet":       {"", []string{"AGENT", "tool", "-q"}, "Looking.\n\nThere is none.\n", "", exitOK},
 		"tool, verbose":     {"", []string{"AGENT", "tool", "-v"}, "Looking.\n\nThere is none.\n", "calling nothing {}", exitOK},
-		"silence":           {"", []string{"AGENT", "silence"}, "", "holodeck: the answer is empty", exitOK},
-		"silence, quiet":    {"", []string{"AGENT", "silence", "-q"}, "", "holodeck: the answer is empty", exitOK},
+		"silence":           {"", []string{"AGENT", "silence"}, "", "the answer is not complete: the model's answer is empty", exitFailed},
+		"silence, quiet":    {"", []string{"AGENT", "silence", "-q"}, "", "the answer is not complete: the model's answer is empty", exitFailed},
 		"offline by itself": {"", []string{"AGENT", "hello", "--offline"}, hello, "", exitOK},
 	}
 	for name, tt := range tests {
