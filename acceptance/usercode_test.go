@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 )
 
 // usercode stands for a program that a user wrote. It is found on the PATH of
@@ -46,7 +47,7 @@ func behave(words []string, input []byte) error {
 		}
 		return f.Close()
 	case "hang":
-		select {}
+		<-time.After(time.Hour)
 	}
 	return fmt.Errorf("this cannot be done: %q", words)
 }

@@ -43,13 +43,13 @@ func children() map[string]func() {
 			os.Exit(7)
 		},
 		"long line": func() { fmt.Fprint(os.Stderr, strings.Repeat("x", 20<<10)) },
-		"deaf":      func() { fmt.Println("up"); select {} }, // the end of stdin is not heeded
+		"deaf":      func() { fmt.Println("up"); <-time.After(time.Hour) }, // the end of stdin is not heeded
 		"stubborn": func() { // nor is TERM
 			signal.Ignore(syscall.SIGTERM, os.Interrupt)
 			fmt.Println("up")
-			select {}
+			<-time.After(time.Hour)
 		},
-		"family":   func() { startGrandchild(); fmt.Println("up"); select {} },
+		"family":   func() { startGrandchild(); fmt.Println("up"); <-time.After(time.Hour) },
 		"deserter": func() { startGrandchild(); fmt.Println("up") }, // ends and leaves its child behind
 		"grandchild": func() {
 			signal.Ignore(syscall.SIGTERM, os.Interrupt)

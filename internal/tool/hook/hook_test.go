@@ -46,13 +46,13 @@ func behave(how string) int {
 		fmt.Fprintln(os.Stderr, "the ledger is closed")
 		return 3
 	case "hang":
-		select {}
+		<-time.After(time.Hour)
 	case "flood":
 		fmt.Print(strings.Repeat("x", worker.MaxResult+1))
 	case "reject and fail", "reject and hang":
 		fmt.Print(`{"reject": "the ledger is closed"}`)
 		if how == "reject and hang" {
-			select {}
+			<-time.After(time.Hour)
 		}
 		return 3
 	case "transform and fail":
