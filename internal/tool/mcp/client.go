@@ -261,15 +261,21 @@ func (c *Client) watch(s *session) {
 		c.log.Debug("the stream is closed, and is opened by the next call")
 		return
 	}
-	failure := s.lost(cause)
+	c.note(s, s.lost(cause))
+}
+
+// note notes that a connection broke. Who learns of it first, a call or who
+// watches, notes it, so that the next turn knows.
+func (c *Client) note(s *session, failure error) {
 	c.mu.Lock()
-	if lost = c.session == s; lost {
+	lost := c.session == s && !c.closed
+	if lost {
 		c.session, c.failure = nil, failure
 	}
 	c.mu.Unlock()
 	switch {
 	case !lost:
-	case started:
+	case c.config.Transport == config.MCPStdio:
 		c.notice(failure.Error())
 	default: // a stream that a proxy cuts is no news to a person
 		c.log.Info(failure.Error())

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/config"
 )
 
 // tool is a tool or a prompt of a server.
@@ -35,14 +36,23 @@ func (t *tool) Call(ctx context.Context, args json.RawMessage) (agent.ToolResult
 		}
 		result, err = t.send(ctx, s, args)
 	}
+	if broken(err) && t.client.config.Transport == config.MCPStdio {
+		t.client.note(s, err)
+	}
 	return result, err
+}
+
+// broken reports whether a call failed because its connection did.
+func broken(err error) bool {
+	var connection *ConnectionError
+	return errors.As(err, &connection) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // resend says whether a call that failed may be sent again over a new connection:
 // the server has not got it, or it does no harm to run it twice.
 func (t *tool) resend(err error) bool {
-	var broken *ConnectionError
-	return errors.As(err, &broken) && (broken.unsent || t.repeatable) && !errors.Is(err, context.DeadlineExceeded)
+	var connection *ConnectionError
+	return broken(err) && errors.As(err, &connection) && (connection.unsent || t.repeatable)
 }
 
 // send makes the call on a connection.
