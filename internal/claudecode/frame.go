@@ -59,7 +59,6 @@ func (f *frames) line() ([]byte, error) {
 // envelope is what every frame has, and what those of the control protocol have.
 type envelope struct {
 	Type      string          `json:"type"`
-	Subtype   string          `json:"subtype"`
 	RequestID string          `json:"request_id"`
 	Request   json.RawMessage `json:"request"`
 	Response  *response       `json:"response"`

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"sync"
 
 	adkagent "google.golang.org/adk/v2/agent"
@@ -90,48 +89,24 @@ func (r *run) run(m llm.Message) (agent.TurnFinished, error) {
 // prepare says what is to be said at the beginning of a session, brings its tools
 // up to date and chooses those of the turn.
 func (r *run) prepare(m llm.Message) error {
-	var notices []agent.Notice
-	if r.turn.Number() == 1 {
-		notices = r.backend.options.Notices
-	}
-	if r.own != nil {
-		news, err := r.own.BeginTurn(r.ctx, r.turn.Number())
-		if err != nil {
-			return err
-		}
-		notices = slices.Concat(notices, news)
-	}
-	for _, n := range notices {
-		if err := r.turn.Emit(n); err != nil {
-			return err
-		}
+	if err := r.backend.options.Begin(r.ctx, r.turn, r.own); err != nil {
+		return err
 	}
 	r.offered = r.tools.Definitions()
 	return r.selectTools(m)
 }
 
-// selectTools chooses the tools of the turn. When that fails all are offered, and
-// a Notice says so.
+// selectTools chooses the tools of the turn.
 func (r *run) selectTools(m llm.Message) error {
 	o := &r.backend.options
 	if o.Selector == nil || len(r.offered) == 0 {
 		return nil
 	}
-	names, err := o.Selector.Select(r.ctx, loop.Situation{
+	chosen, err := o.Choose(r.ctx, r.turn, loop.Situation{
 		Session: r.id, Turn: r.turn.Number(), Message: agent.JoinText(m.Parts), Tools: r.offered, Used: r.used,
 	})
-	switch {
-	case r.ctx.Err() != nil:
-		return r.ctx.Err()
-	case err != nil:
-		return r.turn.Emit(agent.Notice{
-			Code: agent.NoticeDegraded,
-			Text: fmt.Sprintf("the tools of this turn could not be chosen, and all %d are offered: %v", len(r.offered), err),
-		})
-	}
-	chosen := make(map[string]bool, len(names))
-	for _, name := range names {
-		chosen[name] = true
+	if err != nil || chosen == nil {
+		return err
 	}
 	all := r.offered
 	r.offered = nil

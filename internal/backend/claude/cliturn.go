@@ -129,21 +129,8 @@ func (r *cliTurn) lost() bool {
 // prepare says what is to be said at the beginning, and brings the tools of the
 // turn up to date.
 func (r *cliTurn) prepare() ([]agent.Definition, error) {
-	var notices []agent.Notice
-	if r.turn.Number() == 1 {
-		notices = r.backend.options.Notices
-	}
-	if r.own != nil {
-		news, err := r.own.BeginTurn(r.ctx, r.turn.Number())
-		if err != nil {
-			return nil, err
-		}
-		notices = slices.Concat(notices, news)
-	}
-	for _, n := range notices {
-		if err := r.turn.Emit(n); err != nil {
-			return nil, err
-		}
+	if err := r.backend.options.Begin(r.ctx, r.turn, r.own); err != nil {
+		return nil, err
 	}
 	return r.tools.Definitions(), nil
 }

@@ -28,14 +28,7 @@ type run struct {
 
 // run asks the model and runs its tools until it has answered.
 func (r *run) run(ctx context.Context) (agent.TurnFinished, error) {
-	if r.turn.Number() == 1 {
-		for _, n := range r.backend.options.Notices {
-			if err := r.turn.Emit(n); err != nil {
-				return agent.TurnFinished{}, err
-			}
-		}
-	}
-	if err := r.beginTools(ctx); err != nil {
+	if err := r.begin(ctx); err != nil {
 		return agent.TurnFinished{}, err
 	}
 	if err := r.selectTools(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend/turn"
 )
 
 // Selector chooses which of its tools an agent offers in a turn. It is safe for
@@ -25,32 +26,40 @@ type Situation struct {
 	Used    map[string]int     // how often each was called in the session so far
 }
 
-// selectTools chooses the tools of the turn. When that fails all are offered,
-// and a Notice says so.
-func (r *run) selectTools(ctx context.Context) error {
-	r.offered = r.names.wire
-	s := r.backend.options.Selector
-	if s == nil || len(r.offered) == 0 {
-		return nil
-	}
-	message := r.history[len(r.history)-1]
-	names, err := s.Select(ctx, Situation{
-		Session: r.id, Turn: r.turn.Number(),
-		Message: agent.JoinText(message.Parts),
-		Tools:   r.tools.Definitions(), Used: r.used,
-	})
+// Choose has o.Selector choose the tools of a turn, by their canonical names. When
+// that fails the result is nil: all are offered, and a Notice says so.
+func (o *Options) Choose(ctx context.Context, t *turn.Turn, s Situation) (map[string]bool, error) {
+	names, err := o.Selector.Select(ctx, s)
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return nil, ctx.Err()
 	case err != nil:
-		return r.turn.Emit(agent.Notice{
+		return nil, t.Emit(agent.Notice{
 			Code: agent.NoticeDegraded,
-			Text: fmt.Sprintf("the tools of this turn could not be chosen, and all %d are offered: %v", len(r.offered), err),
+			Text: fmt.Sprintf("the tools of this turn could not be chosen, and all %d are offered: %v", len(s.Tools), err),
 		})
 	}
 	chosen := make(map[string]bool, len(names))
 	for _, name := range names {
 		chosen[name] = true
+	}
+	return chosen, nil
+}
+
+// selectTools chooses the tools of the turn.
+func (r *run) selectTools(ctx context.Context) error {
+	r.offered = r.names.wire
+	if r.backend.options.Selector == nil || len(r.offered) == 0 {
+		return nil
+	}
+	message := r.history[len(r.history)-1]
+	chosen, err := r.backend.options.Choose(ctx, r.turn, Situation{
+		Session: r.id, Turn: r.turn.Number(),
+		Message: agent.JoinText(message.Parts),
+		Tools:   r.tools.Definitions(), Used: r.used,
+	})
+	if err != nil || chosen == nil {
+		return err
 	}
 	r.offered = r.names.among(chosen)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
+	"github.com/holodeck-go/holodeck/internal/backend/turn"
 )
 
 // openTools gets the session its tools, with the caller's own among them.
@@ -31,19 +32,37 @@ func (s *session) nameTools() (err error) {
 	return err
 }
 
-// beginTools brings the tools of the turn up to date.
-func (r *run) beginTools(ctx context.Context) error {
-	if r.own == nil {
+// Begin tells, at the beginning of a turn, what is to be told at that of a session,
+// and brings the tools of the session up to date; own is nil where it has none of
+// its own.
+func (o *Options) Begin(ctx context.Context, t *turn.Turn, own SessionTools) error {
+	tell := func(notices []agent.Notice) error {
+		for _, n := range notices {
+			if err := t.Emit(n); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
-	notices, err := r.own.BeginTurn(ctx, r.turn.Number())
+	if t.Number() == 1 {
+		if err := tell(o.Notices); err != nil {
+			return err
+		}
+	}
+	if own == nil {
+		return nil
+	}
+	notices, err := own.BeginTurn(ctx, t.Number())
 	if err != nil {
 		return err
 	}
-	for _, n := range notices {
-		if err := r.turn.Emit(n); err != nil {
-			return err
-		}
+	return tell(notices)
+}
+
+// begin begins a turn, with the tools as they are then.
+func (r *run) begin(ctx context.Context) error {
+	if err := r.backend.options.Begin(ctx, r.turn, r.own); err != nil || r.own == nil {
+		return err
 	}
 	return r.nameTools()
 }
