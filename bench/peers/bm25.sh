@@ -12,18 +12,8 @@ if [ $# -ne 1 ]; then
 	exit 2
 fi
 root=$(cd "$(dirname "$0")/../.." && pwd)
-pins='bm25s==0.3.16 numpy==2.4.6'
-venv=$1/bm25-$(echo "$pins" | cksum | cut -d' ' -f1)
-
-# The marker is written last, so that half an installation is not taken for one.
-if [ ! -e "$venv/complete" ]; then
-	rm -rf "$venv"
-	mkdir -p "$1"
-	python3 -m venv "$venv"
-	# shellcheck disable=SC2086 # one word a package
-	"$venv/bin/pip" install --quiet --disable-pip-version-check $pins
-	touch "$venv/complete"
-fi
+. "$root/bench/peers/venv.sh"
+venv bm25 'bm25s==0.3.16 numpy==2.4.6' "$1"
 
 exec "$venv/bin/python" - "$root/internal/knowledge/index/testdata" <<'PY'
 import json

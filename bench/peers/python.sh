@@ -13,18 +13,8 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 	exit 2
 fi
 root=$(cd "$(dirname "$0")/../.." && pwd)
-pins='pydantic==2.12.5'
-venv=$1/python-$(echo "$pins" | cksum | cut -d' ' -f1)
-
-# The marker is written last, so that half an installation is not taken for one.
-if [ ! -e "$venv/complete" ]; then
-	rm -rf "$venv"
-	mkdir -p "$1"
-	python3 -m venv "$venv"
-	# shellcheck disable=SC2086 # one word a package
-	"$venv/bin/pip" install --quiet --disable-pip-version-check $pins
-	touch "$venv/complete"
-fi
+. "$root/bench/peers/venv.sh"
+venv python 'pydantic==2.12.5' "$1"
 
 # The pages show a machine on which python3 is on the PATH.
 PATH=$venv/bin:$PATH

@@ -13,17 +13,7 @@ if [ $# -lt 1 ] || [ $# -gt 2 ]; then
 	exit 2
 fi
 root=$(cd "$(dirname "$0")/../.." && pwd)
-pins='sacrebleu==2.6.0 rouge-score==0.1.2 nltk==3.10.4 regex==2026.11.19 numpy==2.4.6'
-venv=$1/textmetrics-$(echo "$pins" | cksum | cut -d' ' -f1)
-
-# The marker is written last, so that half an installation is not taken for one.
-if [ ! -e "$venv/complete" ]; then
-	rm -rf "$venv"
-	mkdir -p "$1"
-	python3 -m venv "$venv"
-	# shellcheck disable=SC2086 # one word a package
-	"$venv/bin/pip" install --quiet --disable-pip-version-check $pins
-	touch "$venv/complete"
-fi
+. "$root/bench/peers/venv.sh"
+venv textmetrics 'sacrebleu==2.6.0 rouge-score==0.1.2 nltk==3.10.4 regex==2026.11.19 numpy==2.4.6' "$1"
 
 exec "$venv/bin/python" "$root/bench/peers/textmetrics.py" "${2:-check}" "$root/internal/eval/text/testdata/golden.json"

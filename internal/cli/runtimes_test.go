@@ -3,15 +3,10 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/holodeck-go/holodeck/internal/agent"
-	"github.com/holodeck-go/holodeck/internal/llm/llmtest"
-	"github.com/holodeck-go/holodeck/internal/llm/script"
 )
 
 const librarian = `
@@ -32,36 +27,7 @@ func TestTheSameToolsGiveTheSameOnEveryRuntime(t *testing.T) {
 	const key = "key-of-the-embedder"
 	var want agent.Result
 	for i, runtime := range []string{"agent_framework", "semantic_kernel", "claude"} {
-		wire := func(tool string) string {
-			if runtime == "semantic_kernel" {
-				return "vectorstore-" + tool
-			}
-			return tool + "_search"
-		}
-		handler, err := llmtest.NewHandler(script.Script{Rules: []script.Rule{
-			{When: script.When{User: "both", Round: 1}, Steps: []script.Step{
-				{Call: &script.Call{ID: "a", Name: wire("gates"), Args: `{"query":"when do the gates open"}`}},
-				{Call: &script.Call{ID: "b", Name: wire("books"), Args: `{"query":"where do the books stand"}`}},
-			}},
-			{Steps: []script.Step{{Text: "There they are."}}},
-		}}, llmtest.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		server := httptest.NewServer(handler)
-		t.Cleanup(func() {
-			handler.Close()
-			server.Close()
-		})
-		dir := t.TempDir()
-		for name, text := range map[string]string{
-			"agent.yaml": strings.NewReplacer("SERVER", server.URL, "RUNTIME", runtime).Replace(librarian),
-			"gates.md":   "The gates open at six.", "books.md": "The books stand upstairs.",
-		} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
+		dir, handler := librarianFolder(t, librarian, runtime, "")
 		var out, errs bytes.Buffer
 		code := run(t.Context(), []string{"run", dir, "both, please", "--json"}, Process{
 			Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,

@@ -39,7 +39,7 @@ func TestEveryRuntimeTracesOneTree(t *testing.T) {
 		for command, args := range map[string][]string{"run": {"both, please"}, "test": {"--no-save"}} {
 			t.Run(runtime+" "+command, func(t *testing.T) {
 				receiver := telemetrytest.New(t)
-				dir := librarianFolder(t, runtime, receiver.URL)
+				dir, _ := librarianFolder(t, observed, runtime, receiver.URL)
 				var out, errs bytes.Buffer
 				code := run(t.Context(), append([]string{command, dir}, args...), Process{
 					Version: "test", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Home: t.TempDir(), WorkDir: dir,
@@ -67,8 +67,9 @@ func TestEveryRuntimeTracesOneTree(t *testing.T) {
 }
 
 // librarianFolder returns the folder of an agent whose model asks for both of its
-// tools at once.
-func librarianFolder(t *testing.T, runtime, collector string) string {
+// tools at once, and the server of that model. The file has SERVER, RUNTIME and
+// COLLECTOR for what they are.
+func librarianFolder(t *testing.T, file, runtime, collector string) (string, *llmtest.Handler) {
 	t.Helper()
 	wire := func(tool string) string {
 		if runtime == "semantic_kernel" {
@@ -93,12 +94,12 @@ func librarianFolder(t *testing.T, runtime, collector string) string {
 	})
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"agent.yaml": strings.NewReplacer("SERVER", server.URL, "RUNTIME", runtime, "COLLECTOR", collector).Replace(observed),
+		"agent.yaml": strings.NewReplacer("SERVER", server.URL, "RUNTIME", runtime, "COLLECTOR", collector).Replace(file),
 		"gates.md":   "The gates open at six.", "books.md": "The books stand upstairs.",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return dir
+	return dir, handler
 }
