@@ -1,6 +1,9 @@
 package check
 
-import "github.com/holodeck-go/holodeck/internal/config"
+import (
+	"github.com/holodeck-go/holodeck/internal/backend/claude"
+	"github.com/holodeck-go/holodeck/internal/config"
+)
 
 // unread warns of what an agent file asks for and no room of this build reads.
 // This is the one list of it: a room that arrives takes its line out. Under
@@ -30,7 +33,7 @@ func unread(a *config.Agent) []config.Problem {
 	if a.OpenAI != nil {
 		serving(a.OpenAI.Block)
 	}
-	if a.Claude != nil {
+	if a.Claude != nil && !claude.UsesCLI(a) { // which bounds its processes by them
 		serving(a.Claude.Block)
 	}
 	return problems

@@ -1,7 +1,9 @@
 package check_test
 
 import (
+	"os"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/holodeck-go/holodeck/internal/check"
@@ -35,5 +37,25 @@ claude: {max_concurrent_sessions: 2, session_memory_estimate_mib: 90}
 	}
 	if got := load(true); len(got) > 0 {
 		t.Errorf("with --offline: %q", got)
+	}
+}
+
+// TestSessionsOfTheClaudeCLIAreBounded holds that no warning denies what the
+// process pool of the Claude Code CLI does.
+func TestSessionsOfTheClaudeCLIAreBounded(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for route, warned := range map[string]bool{"cli": false, "api": true} {
+		dir := folder(t, map[string]string{"agent.yaml": `name: a
+model: {provider: anthropic, name: claude-sonnet-4-5, api_key: k}
+instructions: {inline: Help.}
+claude: {runtime: ` + route + `, max_concurrent_sessions: 2}
+`})
+		_, problems := check.Load(dir, check.Options{Options: config.Options{WorkDir: dir, Environ: []string{"HOLODECK_CLAUDE_CLI=" + exe}}})
+		if got := slices.Contains(codes(problems), "warning unsupported claude.max_concurrent_sessions"); got != warned {
+			t.Errorf("on the %s it is warned of: %t", route, got)
+		}
 	}
 }
